@@ -1,12 +1,18 @@
 """Searches of one agent among very many in PostgreSQL, beside the same searches in SQLite.
 
     python -m bench.fleet [--agents 200,1000] [--chunks 100] [--searches 200]
+                          [--large 1000,10000] [--writers 8]
 
 A real server is started (`tests/postgres_server.py`). A few memories of made-up notes are indexed;
 their rows are copied until there are as many agents as wanted. Every search asks another agent, so
 that nothing of it is known yet: three transactions, as in `Memory.search`. CPU of the server is
 that of all its processes, CPU of the client that of this process; embedding the question takes
-microseconds here. Exits with 1 if the median of the server is over 8 ms.
+microseconds here.
+
+`--large` indexes single agents with so many chunks in both stores, and fits how the costs grow.
+`--writers` index an agent each at the same time. The plans of a search are captured at each size.
+Exits with 1 if the median of the server is over 8 ms for small agents, if a plan reads a whole
+table, or if the vector leg finds less than .99 of the true neighbours.
 """
 
 from __future__ import annotations
@@ -23,7 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
-from bench.load import PoolEmbedder, Writing, questions
+from bench.fleet_growth import exponent, made_up_notes, recall, write_at_once
+from bench.load import PoolEmbedder, questions
+from tests.postgres_plans import captured_plans
 from tests.postgres_server import running_server
 
 from notewell.index.postgres import DRIVER, PostgresStore
@@ -47,6 +55,8 @@ if TYPE_CHECKING:
 MODELS = 8
 """Memories that are really indexed; all others are copies of them."""
 LIMIT_MS = 8.0
+RECALL = 0.99
+LARGE_SEARCHES = 100
 TENANT = "fleet"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 GROUP = 20
@@ -191,6 +201,8 @@ def main() -> int:
     parser.add_argument("--agents", default="200,1000")
     parser.add_argument("--chunks", type=int, default=100)
     parser.add_argument("--searches", type=int, default=200)
+    parser.add_argument("--large", default="1000,10000")
+    parser.add_argument("--writers", type=int, default=8)
     arguments = parser.parse_args()
     sizes = sorted(int(one) for one in arguments.agents.split(","))
     settings = ("shared_buffers=1GB", "max_wal_size=8GB", "autovacuum=off")
@@ -198,7 +210,11 @@ def main() -> int:
         server.create_database("notewell")
         database = server.as_login("notewell")
         try:
-            return _run(Path(scratch), server, database, sizes, arguments)
+            is_kept = _run(Path(scratch), server, database, sizes, arguments)
+            write_and_tell(server, arguments.writers)
+            large = [int(one) for one in arguments.large.split(",") if one]
+            is_kept &= measure_large(Path(scratch), server, database, large)
+            return 0 if is_kept else 1
         finally:
             database.close()
 
@@ -209,19 +225,13 @@ def _run(
     database: Database,
     sizes: Sequence[int],
     arguments: argparse.Namespace,
-) -> int:
+) -> bool:
     local: list[IndexStore] = []
     asked: list[list[str]] = []
     chunks = 0
     for number in range(MODELS):
-        # A note has about ten chunks.
-        notes = dict(Writing(number + 1).notes(arguments.chunks // 10))
-        for path, text in notes.items():
-            target = scratch / str(number) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        asked.append(questions(scratch / str(number), arguments.searches // MODELS + 1))
-        held = InMemoryNotes(notes)
+        held = made_up_notes(arguments.chunks, seed=number + 1)
+        asked.append(asked_of(held, scratch / str(number), arguments.searches // MODELS + 1))
         local.append(SqliteStore(scratch / f"index-{number}", "segments"))
         indexer(local[-1], held, "segments").run()
         report = indexer(store_of(database, number), held, DRIVER).run()
@@ -255,8 +265,98 @@ def _run(
         print(f"{size:6} agents  postgres: {there}")
         print(f"{'':6}         sqlite:   {here}")
         print(f"{'':6}         bytes a chunk: {sizes_text}", flush=True)
-        is_kept = is_kept and _p(there.server, 50) <= LIMIT_MS
-    return 0 if is_kept else 1
+        # One that was not asked yet: of the others nothing is read again.
+        cold = next(number for number in range(size) if number not in agents)
+        is_kept &= plans_are_good(store_of(database, cold), asked[cold % MODELS][0])
+        found = recall(store_of(database, cold), asked[cold % MODELS])
+        print(f"{'':6}         recall of the vector leg: {found:.3f}", flush=True)
+        is_kept &= _p(there.server, 50) <= LIMIT_MS and found >= RECALL
+    return is_kept
+
+
+def asked_of(notes: InMemoryNotes, folder: Path, count: int) -> list[str]:
+    """Questions about notes, which are written to a folder for that."""
+    for path in notes.scan().notes:
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(notes.read(path).text, encoding="utf-8")
+    return questions(folder, count)
+
+
+def plans_are_good(store: IndexStore, question: str) -> bool:
+    """Print what the server reads for a search, by which index; nothing may be read whole."""
+    with captured_plans() as plans:
+        ask(store, DRIVER, question)
+    steps = [step for plan in plans.values() for step in plan]
+    shown = sorted({str(step) for step in steps})
+    print(f"{'':6}         plans: {'; '.join(shown)}")
+    return len({step.partition for step in steps}) == 1 and not any(
+        step.reads_everything for step in steps
+    )
+
+
+def write_and_tell(server: PostgresServer, writers: int) -> None:
+    if not writers:
+        return
+    before = server_cpu_s(server)
+    done, took_s = write_at_once(server.login_url("notewell"), writers, 1000)
+    chunks, client_s = sum(one.chunks for one in done), sum(one.cpu_s for one in done)
+    server_s = server_cpu_s(server) - before
+    print(
+        f"{writers} writers: {chunks} chunks in {took_s:.1f} s, {chunks / took_s:.0f} a second; "
+        f"CPU a chunk: client {client_s / chunks * 1000:.2f} ms, "
+        f"server {server_s / chunks * 1000:.2f} ms",
+        flush=True,
+    )
+
+
+def measure_large(
+    scratch: Path, server: PostgresServer, database: Database, sizes: Sequence[int]
+) -> bool:
+    """One agent of each size, indexed in both stores. The same process asks all questions, so it
+    knows what it has read already, as a service does."""
+    grown: dict[str, dict[int, float]] = {}
+    is_kept = True
+    for size in sizes:
+        notes = made_up_notes(size, seed=size)
+        asked = asked_of(notes, scratch / f"large-{size}", LARGE_SEARCHES)
+        there = PostgresStore(database, Scope(TENANT, f"large-{size}"), "notes")
+        here = SqliteStore(scratch / f"large-index-{size}", "segments")
+        at_server, client = server_cpu_s(server), time.process_time()
+        chunks = indexer(there, notes, DRIVER).run().chunks
+        index_client, index_server = (
+            time.process_time() - client,
+            server_cpu_s(server) - at_server,
+        )
+        client = time.process_time()
+        indexer(here, notes, "segments").run()
+        index_sqlite = time.process_time() - client
+        with psycopg.connect(server.owner_url("notewell"), autocommit=True) as owner:
+            owner.execute("VACUUM ANALYZE")
+        costs = measured([(there, question) for question in asked], DRIVER, server)
+        local = measured([(here, question) for question in asked], "segments", server)
+        found = recall(there, asked)
+        print(f"one agent of {chunks} chunks")
+        print(f"{'':6}         postgres: {costs}")
+        print(f"{'':6}         sqlite:   {local}")
+        print(
+            f"{'':6}         index it: client {index_client:.1f} s, server {index_server:.1f} s, "
+            f"with SQLite {index_sqlite:.1f} s of CPU; recall of the vector leg: {found:.3f}",
+            flush=True,
+        )
+        for name, value in (
+            ("index, client", index_client),
+            ("index, server", index_server),
+            ("search, client", _p(costs.client, 50)),
+            ("search, server", _p(costs.server, 50)),
+            ("search, SQLite", _p(local.client, 50)),
+        ):
+            grown.setdefault(name, {})[chunks] = value
+        is_kept &= found >= RECALL
+    if sizes[1:]:
+        shown = "  ".join(f"{name} {exponent(values):.2f}" for name, values in grown.items())
+        print(f"growth exponents: {shown}", flush=True)
+    return is_kept
 
 
 def store_of(database: Database, number: int) -> PostgresStore:

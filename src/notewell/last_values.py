@@ -25,9 +25,10 @@ class LastValues(Generic[_Value]):
     def get(self, key: Hashable, weight: int, make: Callable[[], _Value]) -> _Value:
         """The value of a key; made if there is none."""
         with self._lock:
-            if key in self._values:
+            kept = self._values.get(key)
+            if kept is not None:
                 self._values.move_to_end(key)
-                return self._values[key][0]
+                return kept[0]
         value = make()
         with self._lock:
             if key not in self._values:

@@ -25,6 +25,9 @@ from notewell.limits import GET_LINES
 from notewell.records import replace
 from notewell.search import Question
 
+FIRST_WORDS_S = 1.0
+"""How long a search waits for words that are being indexed, if there are none yet."""
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
@@ -198,6 +201,10 @@ class Memory:
         # QMD has an index of its own, and only its status knows about it.
         if self._engine is self._builtin and self.indexer.index_facts() is not None:
             return False
+        # Another thread has begun. What it publishes by then answers.
+        if self.indexer.progress is not None:
+            self.indexer.wait_for_words(FIRST_WORDS_S)
+            return False
         from notewell.engines import is_worth_indexing
 
         if not is_worth_indexing(self.status()):
@@ -220,12 +227,15 @@ class Memory:
         path: str,
         *,
         from_line: int = 1,
+        from_char: int = 1,
         lines: int | None = None,
         session_key: str | None = None,
     ) -> Excerpt:
-        """Lines of a note as they are on disk now."""
-        if from_line < 1:
-            raise BadRequest(f"lines are counted from 1, not {from_line}")
+        """Lines of a note as they are on disk now. `from_char` reads on inside a long line."""
+        if from_line < 1 or from_char < 1:
+            raise BadRequest(
+                f"lines and characters are counted from 1, not {min(from_line, from_char)}"
+            )
         if lines is not None and lines < 1:
             raise BadRequest(f"the number of lines must be at least 1, not {lines}")
         if not isinstance(path, str):
@@ -234,7 +244,8 @@ class Memory:
         self._require_visible(path, session_key)
         from notewell.notes import excerpt_of  # A search does not need it.
 
-        return excerpt_of(path, self._engine.get(path), from_line, lines or GET_LINES)
+        text = self._engine.get(path)
+        return excerpt_of(path, text, from_line, lines or GET_LINES, from_char)
 
     def require_scope(self, session_key: str | None) -> None:
         """Raises `ConversationDenied` if the settings keep this conversation out.

@@ -170,6 +170,12 @@ def _methods(*, frozen: bool, eq: bool) -> dict[str, Any]:
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     table: _Table = self.__field_table__
     setters, positional = table.setters, table.positional
+    if not named and len(values) == len(positional) == len(setters):
+        for put, value in zip(setters.values(), values, strict=True):
+            put(self, value)
+        if table.has_post_init:
+            self.__post_init__()
+        return
     complete = {**table.defaults, **named}
     complete.update(zip(positional, values, strict=False))
     for name, make in table.factories:

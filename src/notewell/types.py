@@ -202,7 +202,7 @@ def gap_mark(line: int) -> str:
 class Hit:
     """A passage that answers, with what a reader needs to judge and cite it."""
 
-    deferred_fields: ClassVar = ("snippet",)
+    deferred_fields: ClassVar = ("id", "snippet", "parts", "said", "lines", "shown")
 
     id: str
     """The same for the same text in the same place under the same model."""

@@ -14,7 +14,6 @@ from notewell.http_service import LoginLinks, Scope, TokenRequest, TokenStore
 from notewell.http_service.tokens import LINKS_FILE as LINKS
 from notewell.http_service.tokens import TOKENS_FILE as TOKENS
 
-COOKIE = "notewell"
 PYTHON = sys.executable
 
 
@@ -59,6 +58,10 @@ class Service:
         self._process.terminate()
         self._process.wait(60)
         self._process.stdout.close()
+
+    @property
+    def cookie_name(self) -> str:
+        return f"notewell-{self.url.rpartition(':')[2]}"
 
     # -- who may come in -------------------------------------------------------------------------
 

@@ -33,9 +33,15 @@ def test_hits_of_a_hostile_note_are_text_with_the_right_words_marked(visit: Visi
 
 def test_a_hostile_note_is_shown_line_by_line_as_it_is(visit: Visit) -> None:
     page = visit.page("notes")
-    page.get_by_label("Filter by name").fill("onerror")
-    page.locator(".pane .rows a").first.click()
-    expect(page.locator("article.note h1")).to_contain_text("onerror=")
+    page.get_by_label("Filter notes").fill("onerror")
+    expect(page.locator(".memo")).to_have_count(1)
+    page.locator(".memo a").click()
+    # The title of the card has no markup; the rendered note shows its own as text.
+    expect(page.locator("article.note h1")).to_contain_text(CANARY)
+    expect(page.locator(".md")).to_contain_text("<script>window.hacked = 3</script>")
+    expect(page.locator(".md")).to_contain_text('<a href="javascript:window.hacked = 6">')
+    nothing_ran(page)
+    page.keyboard.press("v")
     settled(page)
     shown = page.locator(".lines .text").all_text_contents()
     written = [line or "\u200b" for line in HOSTILE.splitlines()]

@@ -20,7 +20,7 @@ from tests.browser.visit import Visit, settled
 
 WORD = "trespasser"
 """What the other page tries to write."""
-PATHS = ("/v1/page/notes", "/v1/page/me", "/v1/notes/MEMORY.md", "/v1/status", "/metrics", "/")
+PATHS = ("/v1/page/cards", "/v1/page/me", "/v1/notes/MEMORY.md", "/v1/status", "/metrics", "/")
 
 FETCHES = """async ([url, paths, word]) => {
   const told = [];

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from playwright.sync_api import expect
-from tests.browser.service import COOKIE, Service
+from tests.browser.service import Service
 from tests.browser.visit import Visit, settled
 
 
@@ -15,13 +15,13 @@ def test_a_link_works_once(visit: Visit, service: Service) -> None:
     expect(first.locator("#version")).to_contain_text("Notewell")
     assert "code=" not in first.url
     (cookie,) = first.context.cookies()
-    assert cookie["name"] == COOKIE
+    assert cookie["name"] == service.cookie_name
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
     assert first.evaluate("document.cookie") == ""
 
     second = visit.context().new_page()
     second.goto(link)
-    expect(second.get_by_role("heading", name="This browser is not logged in")).to_be_visible()
+    expect(second.get_by_role("heading", name="This browser is not known")).to_be_visible()
     assert second.context.cookies() == []
     visit.forgive(401)
 
@@ -29,7 +29,7 @@ def test_a_link_works_once(visit: Visit, service: Service) -> None:
 def test_a_stranger_is_told_how_to_get_in_and_nothing_else(visit: Visit) -> None:
     page = visit.context().new_page()
     page.goto(visit.service.url)
-    expect(page.get_by_role("heading", name="This browser is not logged in")).to_be_visible()
+    expect(page.get_by_role("heading", name="This browser is not known")).to_be_visible()
     expect(page.locator("#main")).to_contain_text("notewell token link")
     assert "MEMORY.md" not in page.content()
     visit.forgive(401)
@@ -46,7 +46,7 @@ def test_a_revoked_browser_is_out_at_once(visit: Visit, service: Service) -> Non
     assert found
     book.revoke(found.id)
     page.locator('#views a[href="#notes"]').click()
-    expect(page.get_by_role("heading", name="This browser is not logged in")).to_be_visible()
+    expect(page.get_by_role("heading", name="This browser is not known")).to_be_visible()
     visit.forgive(401)
 
 

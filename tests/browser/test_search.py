@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 from tests.browser.visit import Visit, settled
 
 
@@ -13,8 +13,9 @@ def test_hits_come_while_one_types_and_the_newest_question_wins(visit: Visit) ->
     asked: list[str] = []
 
     def note(request: Request) -> bool:
-        if request.url.endswith("/v1/page/search"):
-            asked.append((request.post_data_json or {})["query"])
+        body = request.post_data_json if request.url.endswith("/v1/page/search") else None
+        if body and "mode" not in body:
+            asked.append(body["query"])
         return asked[-1:] == ["readings SQLite"]
 
     with page.expect_request(note):
@@ -22,8 +23,8 @@ def test_hits_come_while_one_types_and_the_newest_question_wins(visit: Visit) ->
     expect(page.locator(".hits .path").first).to_have_text("MEMORY.md")
     expect(page.locator(".hits mark").first).to_have_text(re.compile("readings|SQLite", re.I))
     expect(page.locator(".parts").first).to_contain_text("Words")
+    expect(page.locator("#search-status")).to_contain_text("meaning and words")
     assert asked[-1] == "readings SQLite"
-    assert len(asked) < len("readings SQLite")  # Not every letter is a question.
     expect(page).to_have_url(re.compile(r"#search\?q=readings"))
 
 
@@ -62,6 +63,9 @@ def test_two_settings_stand_side_by_side(visit: Visit) -> None:
     page = visit.page("search?q=inverter")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".beside ol.hits")).to_have_count(2)
+    expect(page.get_by_label("Setting B", exact=True).locator("h2").first).to_contain_text(
+        "words alone"
+    )
     slide(page, "b-maxResults", "1")
     expect(page.get_by_label("Hits of setting B").locator("> li")).to_have_count(1)
 
@@ -79,5 +83,66 @@ def test_a_note_that_is_not_among_the_hits_has_a_reason(visit: Visit) -> None:
 
 def test_a_question_without_an_answer_says_why(visit: Visit) -> None:
     page = visit.page("search?q=xyzzyplugh")
-    expect(page.get_by_role("heading", name="No hits")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing near")).to_be_visible()
     expect(page.locator(".empty p")).to_have_text(re.compile(r"\w{3}"))
+
+
+def test_words_answer_before_the_meaning_does(visit: Visit) -> None:
+    page = visit.page()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        body = route.request.post_data_json or {}
+        if body.get("mode") == "keyword":
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/v1/page/search", hold)
+    page.get_by_label("Search the memory").fill("zebra")
+    expect(page.locator("#search-status")).to_contain_text("meaning follows")
+    expect(page.locator(".hits .path").first).to_have_text("MEMORY.md")
+    page.unroute("**/v1/page/search", hold)
+    page.get_by_label("Search the memory").press("Enter")
+    expect(page.locator("#search-status")).to_contain_text("meaning and words")
+
+
+def test_the_parts_of_a_bar_add_up_to_the_score(visit: Visit) -> None:
+    page = visit.page("search?q=rye%20loaf%20proof")
+    sums = page.evaluate(
+        "() => [...document.querySelectorAll('.hit')].map((hit) => ["
+        "Number(hit.querySelector('.score').textContent),"
+        "[...hit.querySelectorAll('.stack > span')]"
+        ".reduce((sum, one) => sum + parseFloat(one.style.inlineSize) / 100, 0)])"
+    )
+    assert sums
+    for score, total in sums:
+        assert abs(score - total) < 0.006
+
+
+def test_a_snippet_is_rendered_and_does_not_repeat_its_title(visit: Visit) -> None:
+    page = visit.page("search?q=telescope%20finder%20sheet")
+    hit = page.locator(".hit").first
+    expect(hit).to_be_visible()
+    title = hit.locator("h2 a").inner_text().split(" › ")[-1]
+    assert "#" not in hit.locator(".snippet").inner_text()
+    assert title not in hit.locator(".snippet :is(h2, h3, h4)").all_inner_texts()
+
+
+def test_escape_leads_from_a_note_back_to_the_hit(visit: Visit) -> None:
+    page = visit.page("search?q=zebra")
+    hit = page.locator('.hits a[href^="#notes/MEMORY.md"]')
+    hit.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("article.note h1")).to_have_text("What lasts")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile(r"#search\?q=zebra"))
+    expect(hit).to_be_focused()
+
+
+def test_weights_show_what_the_settings_say(visit: Visit) -> None:
+    page = visit.page("search?q=inverter")
+    page.get_by_role("button", name="Weights").click()
+    expect(page.locator('output[for="a-maxResults"]')).to_have_text("6 hits")
+    expect(page.locator('output[for="a-halfLifeDays"]')).to_have_text("30 days")
+    expect(page.locator('output[for="a-vectorWeight"]')).to_have_text(re.compile("%|alone"))

@@ -13,11 +13,12 @@ PAINTED = "() => document.querySelector('canvas.sheet').toDataURL()"
 """What the map shows, to be compared."""
 SHOWN = {
     "search": "Search your agent's memory",
-    "notes": "MEMORY.md",
+    "notes": "What lasts",
     "sessions": "about-bread",
     "recalls": "Recalls",
     "map": "in view",
     "health": "SQLite|Index",
+    "access": "Browsers",
 }
 """Words each view has when it shows its data."""
 
@@ -59,12 +60,14 @@ def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) ->
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("#notes/MEMORY.md"))
-    expect(page.locator(".note .is-wanted").first).to_contain_text("What lasts")
+    expect(page.locator(".note .is-wanted").first).to_contain_text("readings")
     page.keyboard.press("Escape")
-    expect(page).to_have_url(re.compile("#notes$"))
-    expect(page.locator('.tree a[href="#notes/MEMORY.md"]')).to_be_focused()
+    expect(first).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("n")
+    settled(page)
     page.keyboard.press("/")
-    expect(page.get_by_label("Filter by name")).to_be_focused()
+    expect(page.get_by_label("Filter notes")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
@@ -73,21 +76,21 @@ def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) ->
 
 
 def test_a_note_closed_before_the_list_arrives_still_gets_the_focus(visit: Visit) -> None:
-    page = visit.page()
+    page = visit.context("admin", viewport=NARROW).new_page()
     waiting: list[Route] = []
 
     def hold(route: Route) -> None:
         waiting.append(route)
 
-    page.route("**/v1/page/notes", hold)
-    page.evaluate("location.hash = '#notes/MEMORY.md'")
+    page.route("**/v1/page/cards**", hold)
+    page.goto(f"{visit.service.url}/#notes/MEMORY.md")
     expect(page.locator(".note")).to_contain_text("What lasts")
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile("#notes$"))
     assert waiting
     for route in waiting:
         route.continue_()
-    expect(page.locator('.tree a[href="#notes/MEMORY.md"]')).to_be_focused()
+    expect(page.locator('[data-path="MEMORY.md"]')).to_be_focused()
 
 
 def test_one_can_skip_to_the_content(visit: Visit) -> None:

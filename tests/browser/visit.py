@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
-from tests.browser.service import COOKIE, Service
+from tests.browser.service import Service
 
 from notewell.http_service import Scope
 
-VIEWS = ("search", "notes", "sessions", "recalls", "map", "health")
+VIEWS = ("search", "notes", "sessions", "recalls", "map", "health", "access")
 WAIT_MS = 8_000
 """Bounds a wait for something that comes by itself; a busy machine is not to fail a test."""
 
@@ -51,7 +51,8 @@ class Visit:
             self._watched.append(context)
         if scopes:
             secret = self.service.cookie(*scopes)
-            context.add_cookies([{"name": COOKIE, "value": secret, "url": self.service.url}])
+            name, url = self.service.cookie_name, self.service.url
+            context.add_cookies([{"name": name, "value": secret, "url": url}])
         self._contexts.append(context)
         return context
 

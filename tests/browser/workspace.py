@@ -33,6 +33,32 @@ HOSTILE = f"""# <img src=x onerror="window.hacked=2"> {CANARY}
 \u202eright to left {CANARY}\u202c and \x1b[31mred\x1b[0m and \x1b]0;a title\x07 {CANARY}
 👩‍🔬 before {CANARY} after
 """
+LEVAIN = """---
+title: "Levain, step by step"
+tags: [bread, kitchen]
+summary: Feed it twice a day.
+---
+# Another heading
+
+1. Mix **50 g** flour with `50 g` water.
+   - warm, not hot
+2. Wait until it [doubles](../reference/bread-02.md), see [a page](https://example.com/levain).
+
+| hour | height |
+|---|---|
+| 0 | 2 cm |
+| 6 | 4 cm |
+
+> It smells of apples.
+
+```python
+rise = 2 * height  # <b>not bold</b>
+```
+
+- [x] fed
+- [ ] baked
+"""
+"""Every kind of Markdown, and front matter."""
 
 
 def make_workspace(folder: Path) -> None:
@@ -56,6 +82,7 @@ def _notes() -> dict[str, str]:
     notes = {
         "MEMORY.md": "# What lasts\n\n- We store the readings in SQLite.\n- The zebra is Ada's.\n",
         HOSTILE_PATH: HOSTILE,
+        "memory/recipes/levain.md": LEVAIN,
     }
     names = list(SUBJECTS)
     for number in range(DAYS):

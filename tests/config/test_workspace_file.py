@@ -249,17 +249,18 @@ def test_a_workspaces_file_sends_no_note_anywhere(
         (search_settings(chunkng={}, query={"maxresults": "x"}), "2 mistakes"),
     ],
 )
-def test_a_mistake_in_a_workspaces_file_stops_no_command(
+def test_a_mistake_in_a_workspaces_file_stops_no_command_and_the_code_tells_it(
     machine: Machine, content: str, mistakes: str
 ) -> None:
     machine.workspace_file(content)
     indexed = machine("index")
     notice = f"ignored: {mistakes} in the workspace's settings file"
-    assert (indexed.returncode, notice in indexed.stderr) == (0, True)
+    assert (indexed.returncode, notice in indexed.stderr) == (5, True)
     for options in ((), ("--json",)):
         found = machine("search", "what do we use?", *options)
-        assert (found.returncode, notice in found.stderr) == (0, True)
+        assert (found.returncode, notice in found.stderr) == (5, True)
     status = machine("status", "--json")
+    assert status.returncode == 5
     assert json.loads(status.stdout)["workspaceErrors"] == int(mistakes[0])
     assert f"{mistakes} in the workspace's settings file" in machine("status").stdout
     assert machine("config", "check").returncode == 2

@@ -113,8 +113,8 @@ def seen(store: IndexStore) -> dict[str, str]:
 
 def matches(view: IndexView, question: str, sources: tuple[str, ...] = ("memory",)) -> list[str]:
     found, _ = view.matching(text_query(question), sources, 10)
-    places = view.places(match.chunk_id for match in found)
-    return [places[match.chunk_id][0] for match in found]
+    facts = view.facts(match.chunk_id for match in found)
+    return [facts[match.chunk_id].place[0] for match in found]
 
 
 # -- generations ---------------------------------------------------------------------------------
@@ -449,7 +449,7 @@ def test_a_variant_counts_as_its_term(store: IndexStore) -> None:
         assert languages == ("es",)
         query = text_query("sensores nuevos", languages)
         found, stats = view.matching(query, ("memory",), 10)
-        counts = {view.places([one.chunk_id])[one.chunk_id][0]: one for one in found}
+        counts = {view.facts([one.chunk_id])[one.chunk_id].place[0]: one for one in found}
         assert counts["memory/es.md"].body == (2, 1)
         assert counts["memory/es.md"].gaps == (1,)
         assert stats.having == (2, 1)

@@ -38,7 +38,7 @@ LINES = st.lists(st.sampled_from(TOKENS), max_size=60).map(" ".join)
 
 
 def note(*lines: str) -> ChunkLines:
-    return ChunkLines([(Span(1, len(lines)), "\n".join(lines))])
+    return ChunkLines([dict(enumerate(lines, start=1))])
 
 
 def alone(text: str) -> set[str]:

@@ -7,7 +7,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notewell.core import ChunkLines, Extent, LineScores, pack_hits, score_lines
+from notewell.core import (
+    ChunkLines,
+    Extent,
+    LineScores,
+    numbered_lines,
+    pack_hits,
+    score_lines,
+)
 from notewell.core.cutting import pieces
 from notewell.core.line_rows import GROUP_MOST_CHARS
 from notewell.core.packing import LEAST_CHARS, ROOM_CHARS
@@ -20,7 +27,9 @@ FILLER = "They talked about the weather and the long way home, and nobody was in
 def scored(text: str, weights: dict[str, float], hit: float = 1.0) -> tuple[ScoredLines, ...]:
     lines = text.split("\n")
     span = Span(1, len(lines))
-    return score_lines(ChunkLines([(span, text)]), span, LineScores(hit, span, weights))
+    return score_lines(
+        ChunkLines([numbered_lines(span, text)]), span, LineScores(hit, span, weights)
+    )
 
 
 def made(text: str, weights: dict[str, float] | None = None, score: float = 1.0) -> Hit:
@@ -60,11 +69,11 @@ def test_lines_that_are_near_in_meaning_come_first() -> None:
     whole = Extent(0, 1000)
     near = {1: [(whole, 0.2)], 2: [(whole, 0.3)], 3: [(whole, 0.9)], 4: [(whole, 0.2)]}
     scores = LineScores(1.0, span, {}, near=near, typical=0.4)
-    groups = score_lines(ChunkLines([(span, text)]), span, scores)
+    groups = score_lines(ChunkLines([numbered_lines(span, text)]), span, scores)
     assert max(groups, key=lambda one: one.score).span == (3, 3)
     # A line without a vector is neither near nor far.
     del near[1]
-    groups = score_lines(ChunkLines([(span, text)]), span, scores)
+    groups = score_lines(ChunkLines([numbered_lines(span, text)]), span, scores)
     assert [one.span[0] for one in sorted(groups, key=lambda one: -one.score)] == [3, 1, 2, 4]
 
 
@@ -73,7 +82,7 @@ def test_of_a_long_line_the_part_that_is_near_comes_first() -> None:
     span, middle = Span(1, 1), len(line) // 2
     near = {1: [(Extent(0, middle), 0.2), (Extent(middle, len(line)), 0.9)]}
     scores = LineScores(1.0, span, {}, near=near)
-    groups = score_lines(ChunkLines([(span, line)]), span, scores)
+    groups = score_lines(ChunkLines([numbered_lines(span, line)]), span, scores)
     assert len(groups) > 3
     assert groups[0].score < groups[-1].score
 
@@ -91,7 +100,7 @@ def test_the_words_of_the_question_decide_within_a_hit() -> None:
 
 def test_lines_outside_of_the_best_chunk_count_a_little_less() -> None:
     text = "\n".join([FILLER * 3, FILLER * 3])
-    lines = ChunkLines([(Span(1, 2), text)])
+    lines = ChunkLines([numbered_lines(Span(1, 2), text)])
     first, second = score_lines(lines, Span(1, 2), LineScores(1.0, Span(2, 2), {}))
     assert first.score < second.score
 

@@ -15,12 +15,13 @@ from notewell.core.passages import (
     FoundChunk,
     Passage,
     merge_passages,
+    numbered_lines,
     widen_passages,
 )
 from notewell.types import Span
 
 LINES = [f"line {number} " + "x" * 80 for number in range(1, 101)]
-NOTE = {"a.md": ChunkLines([(Span(1, 100), "\n".join(LINES))])}
+NOTE = {"a.md": ChunkLines([numbered_lines(Span(1, 100), "\n".join(LINES))])}
 
 
 def merged(*spans: tuple[int, int], limit: int = 6) -> list[tuple[int, int]]:
@@ -84,7 +85,7 @@ def test_a_hit_that_is_large_enough_stays_as_it_is() -> None:
 
 
 def test_unknown_lines_end_a_hit() -> None:
-    lines = ChunkLines([(Span(5, 6), "five\nsix"), (Span(30, 30), "thirty")])
+    lines = ChunkLines([{5: "five", 6: "six"}, {30: "thirty"}])
     passage = Passage("a.md", 5, 5, best=0)
     widen_passages([passage], {"a.md": lines})
     assert (passage.start_line, passage.end_line) == (5, 6)
@@ -94,7 +95,7 @@ def test_unknown_lines_end_a_hit() -> None:
 
 LONG = "".join(f"Sentence {n} says something about the harbour. " for n in range(400))
 CUTS = list(pieces(LONG, 800))
-LONG_NOTE = {"a.md": ChunkLines([(Span(1, 2), "one\ntwo")], [(3, cut) for cut in CUTS])}
+LONG_NOTE = {"a.md": ChunkLines([{1: "one", 2: "two"}], [(3, cut) for cut in CUTS])}
 
 
 def parts(*numbers: int) -> list[Passage]:
@@ -133,7 +134,7 @@ def test_two_parts_of_a_line_do_not_overlap() -> None:
 
 def test_a_hit_of_whole_lines_is_not_widened_over_a_long_line() -> None:
     passage = Passage("a.md", 1, 1, best=0)
-    lines = ChunkLines([(Span(1, 2), "one\ntwo"), (Span(4, 4), "four")], [(3, CUTS[0])])
+    lines = ChunkLines([{1: "one", 2: "two"}, {4: "four"}], [(3, CUTS[0])])
     widen_passages([passage], {"a.md": lines})
     assert (passage.start_line, passage.end_line) == (1, 2)
 
@@ -153,7 +154,7 @@ def test_passages_never_overlap_and_hold_their_best_chunk(
 ) -> None:
     chunks = [one for one in chunk(text, ChunkLimits(24, 0)) if not one.piece]
     order.shuffle(chunks)  # type: ignore[attr-defined]
-    lines = {"a.md": ChunkLines((one.span, one.text) for one in chunks)}
+    lines = {"a.md": ChunkLines(numbered_lines(one.span, one.text) for one in chunks)}
     found = [FoundChunk(number, "a.md", one.span) for number, one in enumerate(chunks)]
     passages = merge_passages(found, lines, limit)
     widen_passages(passages, lines)

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from notewell.core.terms import TextQuery, text_query
 from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
+    QueryWeights,
     TextMatch,
+    TextMatches,
     TextStats,
     exact_matches,
     query_weights,
-    text_score,
     text_scores,
 )
 from notewell.types import Span
@@ -24,6 +25,11 @@ COUNTS = st.integers(0, 30)
 def match(*body: float, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMatch:
     nothing = (0,) * len(body)
     return TextMatch(chunk_id, body, nothing, nothing, 100, gaps)
+
+
+def text_score(one: TextMatch, stats: TextStats, weights: QueryWeights) -> float:
+    places = {one.chunk_id: ("a.md", Span(1, 1))}
+    return text_scores(TextMatches.of([one]), places, stats, weights)[one.chunk_id]
 
 
 def scored(stats: TextStats, *body: int, gaps: tuple[int, ...] = ()) -> float:
@@ -70,13 +76,13 @@ def test_words_that_no_chunk_has_lower_the_score() -> None:
 def test_a_chunk_with_everything_asked_for_is_exact() -> None:
     query = TextQuery(("alpha", "beta"), frozenset())
     matches = [match(1, 2, chunk_id=1), match(1, 0, chunk_id=2)]
-    assert exact_matches(matches, query) == {1}
+    assert exact_matches(TextMatches.of(matches), query) == {1}
 
 
 def test_a_chunk_with_the_identifier_is_exact() -> None:
     query = TextQuery(("fix", "a828e60"), frozenset({"a828e60"}))
     matches = [match(0, 1, chunk_id=1), match(1, 0, chunk_id=2)]
-    assert exact_matches(matches, query) == {1}
+    assert exact_matches(TextMatches.of(matches), query) == {1}
 
 
 STATS = TextStats(1000, 100.0, (20, 20))
@@ -119,7 +125,7 @@ def test_a_chunk_borrows_a_little_from_those_beside_it() -> None:
         3: ("b.md", Span(1, 2)),
     }
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
-    lent = text_scores(matches, places, STATS, worth)
+    lent = text_scores(TextMatches.of(matches), places, STATS, worth)
     assert lent[1] == text_score(match(1, NEIGHBOUR_WEIGHT), STATS, worth)
     assert lent[2] == text_score(match(NEIGHBOUR_WEIGHT, 1), STATS, worth)
     assert lent[3] == text_score(match(0, 4), STATS, worth)
@@ -129,7 +135,7 @@ def test_a_chunk_borrows_from_both_sides() -> None:
     matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2), match(2, 0, chunk_id=3)]
     places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(4, 6)), 3: ("a.md", Span(7, 9))}
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
-    both = text_scores(matches, places, STATS, worth)[2]
+    both = text_scores(TextMatches.of(matches), places, STATS, worth)[2]
     assert both == pytest.approx(text_score(match(3 * NEIGHBOUR_WEIGHT, 1), STATS, worth))
 
 
@@ -138,4 +144,19 @@ def test_a_chunk_further_down_lends_nothing() -> None:
     places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(40, 44))}
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
     alone = [text_score(one, STATS, worth) for one in matches]
-    assert list(text_scores(matches, places, STATS, worth).values()) == alone
+    assert list(text_scores(TextMatches.of(matches), places, STATS, worth).values()) == alone
+
+
+@given(st.lists(st.tuples(COUNTS, COUNTS, COUNTS), min_size=1, max_size=4), st.integers(1, 9))
+def test_matches_by_term_give_each_match_back(
+    counts: list[tuple[int, int, int]], length: int
+) -> None:
+    rows = [
+        TextMatch(number, one, one[::-1], (0, 0, number), length, (number, 0))
+        for number, one in enumerate(counts)
+    ]
+    matches = TextMatches.of(rows)
+    assert matches == rows
+    assert matches[:1] == rows[:1]
+    assert len(matches) == len(rows)
+    assert TextMatches.of(list(matches)) == matches

@@ -254,7 +254,9 @@ def test_a_change_of_the_embedder_keeps_the_entries_and_embeds_them_anew(
     ]
     assert [entry.model for entry in other.entries()] == ["hash/old/64"]
     opened("guest", HashEmbedder(128, model="new")).recall("something")
-    assert len(list(folder.glob("entries-*"))) == 1, "nobody is left in the old model's table"
+    assert len(list(folder.glob("entries-*.lance"))) == 1, (
+        "nobody is left in the old model's table"
+    )
 
 
 def test_entries_that_wait_for_vectors_are_found_by_words_and_can_be_forgotten(

@@ -33,7 +33,14 @@ from notewell.testing import HashEmbedder
 PORT = 7374
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
-PLENTY = ServiceLimits(requests_a_minute=600_000, burst=100_000, wait_s=60)
+COOKIE = f"notewell-{PORT}"
+PLENTY = ServiceLimits(
+    requests_a_minute=600_000,
+    burst=100_000,
+    stranger_cost_a_minute=600_000,
+    stranger_burst=100_000,
+    wait_s=60,
+)
 """For tests that are neither about rates nor about a queue: on a busy machine, too, each request
 is answered."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from fastapi.routing import iter_route_contexts
-from tests.http_service.served import HOST, ORIGIN, PORT, Served, serving
+from tests.http_service.served import COOKIE, HOST, ORIGIN, PORT, Served, serving
 
-from notewell.cli.serve import route_by_bindings
-from notewell.http_service import ServedAgent
+from notewell.cli.served_agents import agents_of
 from notewell.http_service.auth import SCOPE_KEY, GuardedRoute
 from notewell.http_service.tokens import TokenRequest
 
@@ -28,6 +28,7 @@ class Entry(NamedTuple):
 TURNS = {"turns": [{"role": "user", "content": "hello"}]}
 WINDOW = {"usedTokens": 1, "contextWindow": 200_000}
 QUERY = {"query": "readings"}
+NEW_TOKEN = {"name": "ci", "scopes": ["read"]}
 NOTE = {"path": "MEMORY.md"}
 STREAM = 0
 """It does not end, so whoever is let in is not asked for here."""
@@ -49,7 +50,9 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/open"): Entry("nothing", 403, "/open?code=nonsense"),
     ("POST", "/v1/page/search"): Entry("read", 200, "/v1/page/search", {**QUERY, "a": {}}),
     ("POST", "/v1/page/absent"): Entry("read", 200, "/v1/page/absent", {**QUERY, **NOTE}),
-    ("GET", "/v1/page/notes"): Entry("read", 200, "/v1/page/notes"),
+    ("GET", "/v1/page/weights"): Entry("read", 200, "/v1/page/weights"),
+    ("GET", "/v1/page/cards"): Entry("read", 200, "/v1/page/cards"),
+    ("GET", "/v1/page/folders"): Entry("read", 200, "/v1/page/folders"),
     ("GET", "/v1/page/days"): Entry("read", 200, "/v1/page/days"),
     ("GET", "/v1/page/note/{path:path}"): Entry("read", 200, "/v1/page/note/MEMORY.md"),
     ("POST", "/v1/page/undo/{id}"): Entry("admin", 422, "/v1/page/undo/abcdef12"),
@@ -57,6 +60,10 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/page/sessions"): Entry("read", 200, "/v1/page/sessions"),
     ("GET", "/v1/page/session/{id:path}"): Entry("read", 404, "/v1/page/session/none"),
     ("GET", "/v1/page/recalls"): Entry("read", 200, "/v1/page/recalls"),
+    ("GET", "/v1/page/tokens"): Entry("admin", 200, "/v1/page/tokens"),
+    ("POST", "/v1/page/tokens"): Entry("admin", 201, "/v1/page/tokens", NEW_TOKEN),
+    ("DELETE", "/v1/page/tokens/{id}"): Entry("admin", 404, "/v1/page/tokens/abcdef12"),
+    ("GET", "/v1/page/audit"): Entry("admin", 200, "/v1/page/audit"),
     ("GET", "/v1/page/me"): Entry("read", 200, "/v1/page/me"),
     ("GET", "/v1/page/health"): Entry("read", 200, "/v1/page/health"),
     ("GET", "/v1/page/events"): Entry("read", STREAM, "/v1/page/events"),
@@ -153,7 +160,8 @@ def test_an_agent_is_picked_among_the_tokens_own(served: Served) -> None:
     for token, agent in (("read", "work"), ("other", "main"), ("both", "elsewhere"), ("both", "")):
         answer = found(token, agent or "../main")
         assert answer.status_code == 403
-        assert "work" not in answer.text  # It is not told which agents there are.
+        # It is told which agents the token has, and not which others there are.
+        assert (agent or "../main") not in answer.text
     assert found("read", None, params={"agent": "work"}).status_code == 403
     # The header wins over the query, and two of them are one too many.
     assert found("both", "main", params={"agent": "work"}).status_code == 200
@@ -188,8 +196,8 @@ def test_the_conversation_of_an_unknown_agent_is_refused(
     settings = tmp_path / "own.json"
     settings.write_text(json.dumps({"agents": {"list": listed}}), encoding="utf-8")
     monkeypatch.setenv("NOTEWELL_CONFIG", str(settings))
-    agents = {id_: ServedAgent(str(tmp_path / id_)) for id_ in ("main", "work")}
-    with serving(tmp_path, route=route_by_bindings(agents)) as served:
+    nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
+    with serving(tmp_path, route=agents_of(nothing)[0].route) as served:
         for agent, status in (("work", 200), ("main", 200), ("nobody", 403)):
             key = f"agent:{agent}:telegram:dm:x"
             request = TokenRequest("talk", ("main", "work"), ("read",), session_key=key)
@@ -285,7 +293,7 @@ def test_the_order_of_the_guards(served: Served) -> None:
 
 
 def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None:
-    cookie = {"Cookie": f"notewell={served.tokens['page']}"}
+    cookie = {"Cookie": f"{COOKIE}={served.tokens['page']}"}
 
     def asked(method: str, **headers: str) -> int:
         sent = {**cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -307,9 +315,9 @@ def test_a_cookie_reads_and_writes_only_for_our_own_page(served: Served) -> None
 
 
 def test_a_bearer_token_is_no_cookie_and_a_bad_header_is_not_helped_out(served: Served) -> None:
-    as_cookie = {"Cookie": f"notewell={served.tokens['admin']}"}
+    as_cookie = {"Cookie": f"{COOKIE}={served.tokens['admin']}"}
     assert served.ask("GET", "/v1/status", "", headers=as_cookie).status_code == 401
-    good = {"Cookie": f"notewell={served.tokens['page']}"}
+    good = {"Cookie": f"{COOKIE}={served.tokens['page']}"}
     both = {**good, "Authorization": "Bearer nonsense"}
     assert served.ask("GET", "/v1/status", "", headers=both).status_code == 401
     for broken in ("notewell", "notewell=", "=", "notewell=\x7f", "a=b; notewell=x" * 50):

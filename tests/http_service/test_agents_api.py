@@ -225,6 +225,7 @@ def test_an_admin_is_told_what_the_command_tells(served: Served) -> None:
     assert abs(told.pop("indexBytes") - status.index_bytes) < 1_000_000
     known = {"version": 1, **status_json(status)}
     assert told.pop("indexAge") >= known["indexAge"]
+    assert told.pop("activity") is None, "only the service knows what it does"
     measured = {"indexBytes": status.index_bytes, "indexAge": known["indexAge"]}
     assert {**told, **measured} == known
     assert status_answer(status, admin=False, sees_private=True).workspace is None
@@ -233,7 +234,7 @@ def test_an_admin_is_told_what_the_command_tells(served: Served) -> None:
 def test_health_and_readiness_name_nobody(served: Served) -> None:
     assert served.ask("GET", "/healthz", "").json() == {"status": "ok"}
     answer = served.ask("GET", "/readyz", "")
-    counts = {"agents": 2, "ready": 2, "opening": 0, "failed": 0}
+    counts = {"agents": 2, "ready": 2, "opening": 0, "indexing": 0, "failed": 0}
     assert answer.json() == {"status": "ready", **counts}
 
 
@@ -242,7 +243,7 @@ def test_a_memory_that_cannot_be_opened_is_not_ready_and_is_told_so(tmp_path: Pa
         served.workspaces["work"].rename(tmp_path / "moved")
         answer = served.ask("GET", "/readyz", "")
         assert answer.status_code == 503
-        counts = {"agents": 2, "ready": 1, "opening": 0, "failed": 1}
+        counts = {"agents": 2, "ready": 1, "opening": 0, "indexing": 0, "failed": 1}
         assert answer.json() == {"status": "not ready", **counts}
         refused = served.ask("POST", "/v1/search", "other", json={"query": "x"})
         assert refused.status_code == 503

@@ -401,7 +401,7 @@ def test_memory_md_can_be_shared(tmp_path: Path) -> None:
         assert {"MEMORY.md", TRANSCRIPT} <= found
         assert served.ask("GET", "/v1/notes/MEMORY.md", token).status_code == 200
         assert served.ask("GET", f"/v1/notes/{TRANSCRIPT}", token).status_code == 200
-        assert served.ask("GET", "/v1/page/notes", token).status_code == 200
+        assert served.ask("GET", "/v1/page/cards", token).status_code == 200
 
 
 def test_hidden_notes_take_no_place_of_others(tmp_path: Path) -> None:

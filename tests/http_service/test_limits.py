@@ -14,7 +14,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.http_service.served import PLENTY, Served, serving
+from tests.http_service.served import COOKIE, PLENTY, Served, serving
 
 from notewell.http_service.limits import (
     MAX_BUCKETS,
@@ -62,8 +62,7 @@ def test_over_any_stretch_no_more_than_the_burst_and_the_rate(
     pauses: list[float], a_minute: int, burst: int
 ) -> None:
     now = [0.0]
-    limits = ServiceLimits(requests_a_minute=a_minute, burst=burst)
-    rates = RateLimiter(limits, lambda: now[0])
+    rates = RateLimiter(a_minute, burst, lambda: now[0])
     let_in = 0
     for pause in pauses:
         now[0] += pause
@@ -77,7 +76,7 @@ def test_over_any_stretch_no_more_than_the_burst_and_the_rate(
 @given(st.integers(1, 600), st.integers(1, 20))
 def test_who_waits_as_told_is_let_in(a_minute: int, burst: int) -> None:
     now = [0.0]
-    rates = RateLimiter(ServiceLimits(requests_a_minute=a_minute, burst=burst), lambda: now[0])
+    rates = RateLimiter(a_minute, burst, lambda: now[0])
     for _ in range(burst):
         assert rates.take("a") == 0
     now[0] += rates.take("a") + 1e-6
@@ -85,13 +84,73 @@ def test_who_waits_as_told_is_let_in(a_minute: int, burst: int) -> None:
 
 
 def test_only_so_many_tokens_are_remembered_and_the_idle_go_first() -> None:
-    rates = RateLimiter(ServiceLimits(requests_a_minute=1, burst=3), lambda: 0.0)
+    rates = RateLimiter(1, 3, lambda: 0.0)
     for _ in range(3):
         rates.take("busy")
     for number in range(MAX_BUCKETS + 10):
         rates.take(f"t{number}")
     assert rates.take("busy") > 0
     assert len(rates._buckets) <= MAX_BUCKETS
+
+
+@given(st.integers(1, 600), st.integers(2, 60), st.integers(2, 100))
+def test_who_waits_as_told_is_let_in_with_a_request_that_costs_more(
+    a_minute: int, burst: int, cost: int
+) -> None:
+    now = [0.0]
+    rates = RateLimiter(a_minute, burst, lambda: now[0])
+    for _ in range(burst):
+        rates.take("a")
+    rest = rates.take("a", cost - 1, again=1)
+    now[0] += rest + 1e-6
+    assert rates.take("a") == 0
+    assert rates.take("a", cost - 1, again=1) == 0
+
+
+def test_a_long_question_counts_as_much_as_it_costs(tmp_path: Path) -> None:
+    limits = ServiceLimits(requests_a_minute=60, burst=20)
+    long = "reading " * 490
+    with serving(tmp_path, limits=limits, monotonic_s=lambda: 0.0) as served:
+
+        def asked(path: str, body: Any) -> Any:
+            return served.ask("POST", path, json=body)
+
+        assert asked("/v1/search", {"query": long}).status_code == 200
+        assert asked("/v1/search", {"query": "short"}).status_code == 429
+    with serving(tmp_path, limits=limits, monotonic_s=lambda: 0.0) as served:
+        assert asked("/v1/search", {"query": "short"}).status_code == 200
+        for path, body in (
+            ("/v1/search", {"query": long}),
+            ("/v1/page/search", {"query": long}),
+            ("/v1/page/absent", {"query": long, "path": "MEMORY.md"}),
+            ("/v1/page/near", {"query": long}),
+        ):
+            refused = asked(path, body)
+            assert refused.status_code == 429, path
+            assert refused.json()["detail"] == "the request costs as much as 20 short ones"
+        call = {"query": long * 2}
+        assert asked("/mcp", {"jsonrpc": "2.0", "method": "x", "params": call}).status_code == 429
+
+
+# -- requests without a token --------------------------------------------------------------------
+
+
+def test_a_flood_without_a_token_is_refused_and_leaves_the_others_alone(tmp_path: Path) -> None:
+    limits = replace(PLENTY, stranger_cost_a_minute=60, stranger_burst=35)
+    with serving(tmp_path, limits=limits, monotonic_s=lambda: 0.0) as served:
+        logins = [served.ask("GET", "/open?code=x", "").status_code for _ in range(5)]
+        assert logins == [403] * 3 + [429] * 2
+        refusals = [served.ask("GET", "/v1/status", "garbage") for _ in range(4)]
+        assert [answer.status_code for answer in refusals] == [401] * 2 + [429] * 2
+        assert refusals[-1].headers["retry-after"] == "1"
+        assert "this address" in refusals[-1].json()["detail"]
+        assert [served.ask("GET", "/", "").status_code for _ in range(2)] == [200, 429]
+        # Whoever has a token, and those who watch over the service, are not concerned.
+        assert served.ask("POST", "/v1/append", "append", json={"text": "x"}).status_code == 201
+        cookie = {"Cookie": f"{COOKIE}={served.tokens['page']}"}
+        assert served.ask("GET", "/", "", headers=cookie).status_code == 200
+        for path in ("/healthz", "/readyz"):
+            assert served.ask("GET", path, "").status_code == 200
 
 
 # -- bodies --------------------------------------------------------------------------------------

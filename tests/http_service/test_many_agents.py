@@ -16,7 +16,8 @@ from tests.embedders.fake_server import FakeProvider
 from tests.http_service.served import serving
 from tests.sync.test_shared_notifier import instances
 
-from notewell.cli.serve import ARENAS, served_agents
+from notewell.cli.serve import ARENAS
+from notewell.cli.served_agents import agents_of
 from notewell.config import Settings, load_settings
 from notewell.core import Secret
 from notewell.embedders import EmbedderSettings, LocalSettings, RemoteSettings
@@ -157,7 +158,7 @@ def test_a_service_that_is_still_opening_memories_is_not_ready_yet(
     monkeypatch.setattr(routes_status, "OPENING_S", -1.0)  # No time to open one.
     with serving(tmp_path) as served:
         first = served.ask("GET", "/readyz", "")
-        counts = {"agents": 2, "ready": 0, "opening": 2, "failed": 0}
+        counts = {"agents": 2, "ready": 0, "opening": 2, "indexing": 0, "failed": 0}
         assert (first.status_code, first.json()) == (503, {"status": "opening", **counts})
         assert first.headers["retry-after"] == "1"
         # Searches do not wait for that: the first one opens the memory.
@@ -171,7 +172,7 @@ def test_a_memory_that_failed_is_not_counted_as_one_that_is_not_open_yet(tmp_pat
         served.workspaces["work"].rename(tmp_path / "moved")
         answer = served.ask("GET", "/readyz", "")
         assert answer.status_code == 503
-        counts = {"agents": 2, "ready": 1, "opening": 0, "failed": 1}
+        counts = {"agents": 2, "ready": 1, "opening": 0, "indexing": 0, "failed": 1}
         assert answer.json() == {"status": "not ready", **counts}
 
 
@@ -196,7 +197,7 @@ def test_the_settings_of_all_agents_are_read_once_and_again_after_a_failure(
 
     write(7)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=None)
-    served = served_agents(nothing)
+    served = agents_of(nothing)[0].agents
     assert served["a"].preloaded == load_settings(places["a"], "a")
     agents = Agents(served, tmp_path / "state", watch=False)
     places["b"].rename(tmp_path / "moved")

@@ -6,26 +6,17 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from scripts.docs.http_page import document, http_page
+from tests.http_service.listening import listening
 from tests.http_service.served import PLENTY, Served
 
-from notewell.http_service.agents import Agents, ServedAgent
-from notewell.http_service.app import create_app
-from notewell.http_service.auth import SCOPE_KEY, AllowedHosts
-from notewell.http_service.limits import ServiceLimits
-from notewell.http_service.serving import _Server
-from notewell.http_service.tokens import TOKENS_FILE, TokenRequest, TokenStore
-from notewell.mcp_server import listen
-from notewell.testing import HashEmbedder
+from notewell.http_service.auth import SCOPE_KEY
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,42 +85,15 @@ def test_the_page_about_it_is_current() -> None:
 # -- against a server on a socket ----------------------------------------------------------------
 
 
-@contextmanager
-def listening(folder: Path, limits: ServiceLimits) -> Iterator[tuple[str, str]]:
-    """Its address, and the token of an admin."""
-    import uvicorn
-
-    (folder / "notes" / "memory").mkdir(parents=True)
-    (folder / "notes" / "MEMORY.md").write_text("We store readings.\n", encoding="utf-8")
-    book = TokenStore(folder / "state" / TOKENS_FILE)
-    _, secret = book.create(TokenRequest("all", ("main",), ("admin",)))
-    places = {"main": ServedAgent(str(folder / "notes"))}
-    agents = Agents(places, folder / "state", watch=False, embedder=HashEmbedder())
-    listener = listen("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    app = create_app(agents, book, allowed_hosts=AllowedHosts.of(port), limits=limits)
-    up = threading.Event()
-    config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", http="h11")
-    server = _Server(config, anyio.Event(), up.set)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        assert up.wait(30)
-        yield f"http://127.0.0.1:{port}", secret
-    finally:
-        server.should_exit = True
-        thread.join(30)
-
-
 @pytest.mark.skipif(find_spec("schemathesis") is None, reason="needs schemathesis")
 def test_whatever_is_sent_the_answers_are_as_described(tmp_path: Path) -> None:
-    with listening(tmp_path, PLENTY) as (address, token):
+    with listening(tmp_path, PLENTY) as service:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "schemathesis.cli"),
                 *("--config-file", str(Path(__file__).with_name("schemathesis.toml"))),
-                *("run", f"{address}/openapi.json"),
-                *("--header", f"Authorization: Bearer {token}"),
+                *("run", f"{service.url}/openapi.json"),
+                *("--header", f"Authorization: Bearer {service.token}"),
                 *("--phases", "coverage,fuzzing", "--mode", "all", "--checks", "all"),
                 *("--max-examples", "20", "--seed", "1", "--no-color"),
                 *("--exclude-path-regex", "^/v1/page/"),  # Of a page of ours, and one has no end.

@@ -33,20 +33,50 @@ def get(served: Served, path: str, token: str = "read") -> Any:
     return answer.json()
 
 
-def test_all_notes_are_listed_with_their_days_and_chunks(served: Served) -> None:
-    write(served, "memory/2026-03-01.md", "# One\n\ntext\n\n# Two\n\ntext\n")
+def test_the_list_has_titles_texts_and_days_with_the_curated_note_first(served: Served) -> None:
+    write(served, "memory/2026-03-01.md", "# One\n\nSome *text*.\n\n# Two\n\nmore\n")
     served.agents.memory("main").sync()
-    notes = {one["path"]: one for one in get(served, "notes")["notes"]}
-    assert set(notes) == {"MEMORY.md", "memory/2026-03-01.md"}
-    dated = notes["memory/2026-03-01.md"]
-    assert (dated["day"], dated["source"], dated["chunks"] >= 1) == ("2026-03-01", "memory", True)
-    assert dated["bytes"] == len("# One\n\ntext\n\n# Two\n\ntext\n")
-    assert "day" not in notes["MEMORY.md"]
+    first, dated = get(served, "cards")["cards"]
+    assert (first["path"], first["pinned"], "day" in first) == ("MEMORY.md", True, False)
+    assert (dated["title"], dated["text"], dated["day"]) == (
+        "One",
+        "Some text. more",
+        "2026-03-01",
+    )
     assert datetime.fromisoformat(dated["modified"]).tzinfo
 
 
+def test_a_filter_a_folder_and_a_day_narrow_the_list(served: Served) -> None:
+    write(served, "memory/2026-03-01.md", "# One\n")
+    write(served, "memory/trips/alps.md", "---\ntags: [hiking]\n---\n# The Alps\n")
+    served.agents.memory("main").sync()
+
+    def paths(query: str) -> list[str]:
+        return [one["path"] for one in get(served, f"cards?{query}")["cards"]]
+
+    assert paths("filter=HIKING+alps") == ["memory/trips/alps.md"]
+    assert paths("folder=memory/trips/") == ["memory/trips/alps.md"]
+    assert paths("day=2026-03-01") == ["memory/2026-03-01.md"]
+    assert paths("filter=nowhere") == []
+    assert get(served, "folders")["folders"] == [
+        {"folder": "", "notes": 3},
+        {"folder": "memory/", "notes": 2},
+        {"folder": "memory/trips/", "notes": 1},
+    ]
+
+
+def test_a_changed_note_has_a_new_card(served: Served) -> None:
+    write(served, "memory/a.md", "# Old\n")
+    served.agents.memory("main").sync()
+    assert get(served, "cards?filter=old")["total"] == 1
+    write(served, "memory/a.md", "# Newer\n")
+    served.agents.memory("main").sync()
+    assert get(served, "cards?filter=newer")["total"] == 1
+
+
 def test_before_the_first_sync_there_is_nothing_to_list(served: Served) -> None:
-    assert get(served, "notes") == {"notes": []}
+    assert get(served, "cards") == {"cards": [], "total": 0}
+    assert get(served, "folders") == {"folders": []}
     assert get(served, "days") == {"days": []}
 
 
@@ -175,5 +205,5 @@ def test_notes_that_agents_were_shown_are_not_among_the_never_recalled(served: S
 
 def test_one_agent_sees_nothing_of_another(served: Served) -> None:
     served.agents.memory("work").sync()
-    assert get(served, "notes")["notes"] == []
-    assert [one["path"] for one in get(served, "notes", "other")["notes"]] == ["MEMORY.md"]
+    assert get(served, "cards")["cards"] == []
+    assert [one["path"] for one in get(served, "cards", "other")["cards"]] == ["MEMORY.md"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -11,22 +10,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
 import pytest
-import uvicorn
 
 from notewell.cli import main
-from notewell.http_service import serving
-from notewell.http_service.serving import (
-    MAX_HEADER_BYTES,
-    H11TimeoutProtocol,
-    httptools_protocol,
-)
 from notewell.http_service.tokens import OWNER_NAME, TOKENS_FILE, TokenRequest, TokenStore
 
 WAIT_S = 60
@@ -249,7 +240,7 @@ def test_the_agents_of_the_settings_are_served(
 ) -> None:
     import argparse
 
-    from notewell.cli.serve import served_agents
+    from notewell.cli.served_agents import agents_of
 
     told = {
         "agents": {
@@ -265,102 +256,13 @@ def test_the_agents_of_the_settings_are_served(
     monkeypatch.setenv("NOTEWELL_CONFIG", str(file))
     monkeypatch.chdir(tmp_path)
     nothing = argparse.Namespace(workspace=None, agent=None, openclaw=False)
-    places = served_agents(nothing)
+    places = agents_of(nothing)[0].agents
     assert list(places) == ["home", "work"]
     assert places["work"].workspace == str(tmp_path / "w")
     one = argparse.Namespace(workspace=None, agent="work", openclaw=False)
-    assert list(served_agents(one)) == ["work"]
+    assert list(agents_of(one)[0].agents) == ["work"]
     here = argparse.Namespace(workspace=str(tmp_path), agent=None, openclaw=False)
-    assert list(served_agents(here)) == ["main"]
-
-
-def protocols() -> list[Any]:
-    """Both parsers, if both are installed: the service uses the first one that is."""
-    h11 = pytest.param(H11TimeoutProtocol, id="h11")
-    if find_spec("httptools") is None:
-        return [h11]
-    return [h11, pytest.param(httptools_protocol(), id="httptools")]
-
-
-async def answer_to(protocol: Any, app: Any, *pieces: bytes) -> bytes:
-    """What a server says to these pieces before it closes the connection."""
-    config = uvicorn.Config(
-        app, http=protocol, log_config=None, h11_max_incomplete_event_size=MAX_HEADER_BYTES
-    )
-    config.load()
-    state = uvicorn.server.ServerState()
-    server = await asyncio.get_running_loop().create_server(
-        lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
-    )
-    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-    with suppress(ConnectionError):
-        for piece in pieces:
-            writer.write(piece)
-            await writer.drain()
-    try:
-        return await asyncio.wait_for(reader.read(), WAIT_S)
-    except ConnectionError:
-        return b""
-    finally:
-        writer.close()
-        server.close()
-
-
-async def nobody(scope: object, receive: object, send: object) -> None:
-    raise AssertionError("nobody has asked")
-
-
-@pytest.mark.parametrize("protocol", protocols())
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo"], ids=["silent", "half"])
-def test_who_connects_and_does_not_ask_is_hung_up_on(
-    protocol: Any, sent: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "FIRST_REQUEST_S", 0.05)
-    assert asyncio.run(answer_to(protocol, nobody, sent)) == b""
-
-
-@pytest.mark.parametrize("protocol", protocols())
-def test_a_body_that_does_not_come_is_not_waited_for(
-    protocol: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended = threading.Event()
-
-    async def app(scope: object, receive: Any, send: object) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            continue
-        ended.set()
-
-    monkeypatch.setattr(serving, "FIRST_REQUEST_S", 0.05)
-    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12"
-    assert b"200" not in asyncio.run(answer_to(protocol, app, head))
-    assert ended.is_set()
-
-
-@pytest.mark.parametrize("protocol", protocols())
-@pytest.mark.parametrize("line", [b"x", b"x: y\r\n"], ids=["one", "many"])
-def test_headers_that_do_not_end_are_cut_off(protocol: Any, line: bytes) -> None:
-    start = b"GET / HTTP/1.1\r\nHost: x\r\n"
-    endless = [line * 10_000] * 100
-    answer = asyncio.run(answer_to(protocol, nobody, start, *endless))
-    # The connection may be reset before the answer is read.
-    assert answer == b"" or b" 400 " in answer.splitlines()[0]
-
-
-@pytest.mark.parametrize("protocol", protocols())
-def test_a_large_body_in_small_chunks_is_read(protocol: Any) -> None:
-    async def app(scope: object, receive: Any, send: Any) -> None:
-        size, more = 0, True
-        while more:
-            message = await receive()
-            size, more = size + len(message["body"]), message["more_body"]
-        headers = [(b"content-length", b"7"), (b"connection", b"close")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"%07d" % size})
-
-    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-    chunks = [b"40\r\n" + b"x" * 64 + b"\r\n"] * 16_384
-    answer = asyncio.run(answer_to(protocol, app, head, *chunks, b"0\r\n\r\n"))
-    assert answer.endswith(b"1048576")
+    assert list(agents_of(here)[0].agents) == ["main"]
 
 
 def test_a_folder_that_is_not_there_is_not_served(

@@ -89,7 +89,7 @@ VIEW_QUESTIONS: dict[str, Callable[[IndexView], object]] = {
     "waiting": lambda view: view.waiting(),
     "notes": lambda view: view.notes(),
     "chunks": lambda view: view.chunks(range(100)),
-    "places": lambda view: view.places(range(100)),
+    "facts": lambda view: view.facts(range(100)),
     "sessions": lambda view: view.sessions(PATHS),
     "folders": lambda view: view.folders(),
     "chunks_in": lambda view: view.chunks_in([f"/code/{CANARY}"]),
@@ -240,7 +240,7 @@ def test_odd_words_and_ids_find_no_canary(
     answers: list[Any] = []
     with mine.view() as view:
         assert view is not None
-        answers += [view.chunks(ids), view.places(ids), view.cosines(VECTOR, ids)]
+        answers += [view.chunks(ids), view.facts(ids), view.cosines(VECTOR, ids)]
         answers += [view.window_cosines(VECTOR, ids), view.having(words), view.sessions(words)]
         answers += [view.chunks_in(words), sorted(view.vectors_of(words))]
         question = text_query(" ".join(words))

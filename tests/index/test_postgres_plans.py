@@ -7,6 +7,7 @@ import time
 import psycopg
 import pytest
 from tests.index.test_postgres_isolation import VIEW_QUESTIONS, fill, write_everything
+from tests.postgres_plans import Plans, captured_plans
 from tests.postgres_server import PostgresServer
 
 from notewell.core import text_query
@@ -98,6 +99,83 @@ def test_a_statement_that_names_no_agent_is_noticed_by_this_test(server: Postgre
     assert len(partitions_read(server, before)) > 1
 
 
+SMALL, LARGE = 400, 4000
+TABLES = ("generations", "files", "chunks", "postings", "vectors")
+
+
+def copy_agents(server: PostgresServer, first: int, last: int) -> None:
+    """Rows of one agent for each of these numbers."""
+    with psycopg.connect(server.owner_url(NAME), autocommit=True) as owner:
+        for table in TABLES:
+            columns = ", ".join(
+                name
+                for (name,) in owner.execute(
+                    "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass "
+                    "AND attnum > 2 AND NOT attisdropped ORDER BY attnum",
+                    (f"notewell.{table}",),
+                )
+            )
+            owner.execute(
+                f"INSERT INTO notewell.{table} (tenant, agent, {columns}) "
+                f"SELECT tenant, 'agent-' || n, {columns} FROM notewell.{table}, "
+                "generate_series(%s::int, %s::int) AS n WHERE agent = 'agent-9'".encode(),
+                (first, last),
+            )
+        owner.execute("VACUUM ANALYZE")
+
+
+def plans_of_a_search(server: PostgresServer, agent: str) -> Plans:
+    """Of an agent that nobody has asked yet: what a process has read, it reads no second time."""
+    database = server.as_login(NAME)
+    store = PostgresStore(database, Scope("t", agent), "notes")
+    vector = HashEmbedder().embed(["word9"], "query")[0]
+    with captured_plans() as plans, store.view() as view:
+        assert view is not None
+        view.identity()
+        view.having(["de·", "fr·"])
+        found, _ = view.matching(text_query("word9 router"), ("memory",), 10)
+        ids = [one.chunk_id for one in found]
+        near = view.nearest(vector, ("memory",), 10)
+        view.facts(ids)
+        view.cosines(vector, [*ids, *near])
+        view.window_cosines(vector, [*ids, *near])
+        view.chunks(near)
+    database.close()
+    assert ids
+    return plans
+
+
+def test_no_plan_of_a_search_reads_a_whole_table_however_large_the_fleet_is(
+    server: PostgresServer,
+) -> None:
+    copy_agents(server, AGENTS, SMALL - 1)
+    small = plans_of_a_search(server, "agent-100")
+    copy_agents(server, SMALL, LARGE - 1)
+    large = plans_of_a_search(server, "agent-101")
+    assert tables_of(large) == tables_of(small)
+    steps = [step for plan in large.values() for step in plan]
+    assert {step.table for step in steps} == {"generations", "postings", "chunks", "vectors"}
+    assert [str(step) for step in steps if step.reads_everything] == []
+    assert len({step.partition for step in steps}) == 1
+
+
+def tables_of(plans: Plans) -> dict[str, set[str]]:
+    return {sql: {step.table for step in plan} for sql, plan in plans.items()}
+
+
+def test_the_policy_finds_the_partition_and_a_plan_that_reads_all_of_it_is_noticed(
+    server: PostgresServer,
+) -> None:
+    database = server.as_login(NAME)
+    with captured_plans() as plans, database.reading(Scope("t", "agent-1")) as transaction:
+        for name in ("indexscan", "bitmapscan", "indexonlyscan"):
+            transaction.execute(f"SET LOCAL enable_{name} = off")
+        transaction.rows("SELECT count(text) FROM notewell.chunks WHERE path = 'MEMORY.md'")
+    database.close()
+    ((step,),) = [plan for sql, plan in plans.items() if "count(text)" in sql]
+    assert step.reads_everything
+
+
 def test_a_cold_search_takes_few_statements(server: PostgresServer) -> None:
     """Each costs the server about as much as the rows that it reads."""
     database = server.as_login(NAME)
@@ -119,7 +197,7 @@ def test_a_cold_search_takes_few_statements(server: PostgresServer) -> None:
         ids = [one.chunk_id for one in found]
         assert ids
         near = view.nearest(vector, ("memory",), 10)
-        view.places(ids)
+        view.facts(ids)
         view.cosines(vector, [*ids, *near])
         view.window_cosines(vector, [*ids, *near])
         chunks = view.chunks(near)

@@ -66,8 +66,8 @@ def answers(store: IndexStore) -> list[object]:
         assert view is not None
         for question in QUESTIONS:
             matches, stats = view.matching(text_query(question), ("memory",), 20)
-            places = view.places(one.chunk_id for one in matches)
-            found.append(([(places[one.chunk_id], one[1:]) for one in matches], stats))
+            facts = view.facts(one.chunk_id for one in matches)
+            found.append(([(facts[one.chunk_id][1:], one[1:]) for one in matches], stats))
             vector = HashEmbedder().embed([question], "query")[0]
             near = view.nearest(vector, ("memory",), 20)
             cosines = view.cosines(vector, near)

@@ -160,7 +160,7 @@ def test_only_the_wanted_sources_match(full: Room) -> None:
             assert {one.path for one in found.values()} == expected
         # The name of a source is no word of its chunks.
         matches, stats = view.matching(text_query("sessions"), ["memory"], 50)
-        assert (matches, stats.having) == ([], (1,))
+        assert (list(matches), stats.having) == ([], (1,))
         both = view.matching(text_query("router memory"), ["memory", "sessions"], 50)[0]
         assert {len(match.body) for match in both} == {2}
 

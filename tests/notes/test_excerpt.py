@@ -29,7 +29,9 @@ def test_only_a_line_that_is_longer_than_the_limit_is_cut(over: int, cut: bool) 
     excerpt = excerpt_of("a.md", "a" * (GET_CHARS + over) + "\nlast\n", 1, 10)
     assert excerpt.text == "a" * GET_CHARS
     assert excerpt.cut is cut
-    assert (excerpt.end_line, excerpt.next_from, excerpt.total_lines) == (1, 2, 2)
+    assert (excerpt.end_line, excerpt.total_lines) == (1, 2)
+    following = (1, GET_CHARS + 1) if cut else (2, None)
+    assert (excerpt.next_from, excerpt.next_char) == following
 
 
 @pytest.mark.parametrize(("count", "next_from"), [(1, 2), (2, 3), (3, None), (4, None)])
@@ -46,17 +48,22 @@ def test_an_excerpt_behind_the_end_is_empty() -> None:
 
 
 @given(
-    lines=st.lists(st.sampled_from(["", "a", "a" * (HALF - 1), "a" * HALF]), max_size=12),
+    lines=st.lists(
+        st.sampled_from(["", "a", "a" * (HALF - 1), "a" * HALF, "ab" * GET_CHARS, "b" * 30_001]),
+        max_size=12,
+    ),
     count=st.integers(1, 5),
 )
-def test_reading_on_shows_every_line_once(lines: list[str], count: int) -> None:
+def test_reading_on_shows_every_character_once(lines: list[str], count: int) -> None:
     text = "".join(f"{line}\n" for line in lines)
-    shown: list[str] = []
-    at: int | None = 1
-    while at is not None:
-        excerpt = excerpt_of("a.md", text, at, count)
+    shown: str | None = None
+    at, char = 1, 1
+    while True:
+        excerpt = excerpt_of("a.md", text, at, count, char)
         assert len(excerpt.text) <= GET_CHARS
-        if excerpt.end_line >= excerpt.start_line:
-            shown += excerpt.text.split("\n")
-        at = excerpt.next_from
-    assert shown == lines
+        shown = excerpt.joined_to(shown)
+        if excerpt.next_from is None:
+            break
+        before, (at, char) = (at, char), (excerpt.next_from, excerpt.next_char or 1)
+        assert (at, char) > before, "a reader must get on"
+    assert shown == "\n".join(lines)

@@ -275,7 +275,16 @@ def test_no_message_has_a_password(postgres_server: PostgresServer, url: str, wh
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://u:pass-word@[/x", "http://u:pass-word@x", "host=x password=pass-word"]
+    "url",
+    [
+        "postgresql://u:pass-word@[/x",
+        "http://u:pass-word@x",
+        "host=x password=pass-word",
+        "postgresql://u:a/pass-word@host/x",
+        "postgresql://u:a@pass-word@host/x",
+        "postgresql://u:1/pass-word@host/x",
+        "postgresql:///?dbname=password%3Dpass-word",
+    ],
 )
 def test_a_bad_connection_string_is_not_repeated(url: str) -> None:
     with pytest.raises(BadSetting) as raised:

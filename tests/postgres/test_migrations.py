@@ -12,7 +12,15 @@ from tests.postgres_server import PostgresServer
 
 from notewell.core import Secret
 from notewell.errors import DatabaseNotReady, DatabaseTrouble
-from notewell.postgres import Address, Database, Scope, inspect_server, migrate, schema_state
+from notewell.postgres import (
+    Address,
+    Database,
+    Scope,
+    inspect_server,
+    migrate,
+    schema_state,
+    unknown_parts,
+)
 from notewell.postgres.database import Limits
 from notewell.postgres.migrations import MIGRATIONS
 
@@ -61,6 +69,7 @@ def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database)
     other = Database(empty.address, Limits())
     with other.reading(Scope("t", "a")):  # It knows everything that it needs.
         pass
+    assert unknown_parts(other, "t") == ("x",)
     other.close()
     for change, why in (
         ("UPDATE notewell.migrations SET breaks_older = true WHERE number = 9001", "is newer"),
@@ -74,6 +83,38 @@ def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database)
         other.close()
 
 
+def test_a_process_that_runs_notices_a_migration_that_it_cannot_work_with(
+    empty: Database,
+) -> None:
+    migrate(empty)
+    older = Database(empty.address, Limits(schema_s=0))
+    with older.writing(Scope("t", "a")):
+        pass
+    with empty.as_owner() as transaction:
+        transaction.execute(
+            "INSERT INTO notewell.migrations (number, name, breaks_older) "
+            "VALUES (9001, 'signed notes', true)"
+        )
+    with (
+        pytest.raises(DatabaseNotReady, match="does not know signed notes: upgrade Notewell"),
+        older.writing(Scope("t", "a")),
+    ):
+        pass
+    older.close()
+
+
+def test_the_status_of_an_older_version_names_what_it_does_not_use(empty: Database) -> None:
+    migrate(empty)
+    with empty.as_owner() as transaction:
+        transaction.execute(
+            "INSERT INTO notewell.migrations (number, name, breaks_older) "
+            "VALUES (9001, 'signed notes', false)"
+        )
+    found = inspect_server(empty)
+    assert [one for one in found if one.action] == []
+    assert any("has added: signed notes; this version works" in one.message for one in found)
+
+
 def test_an_inspection_finds_what_loses_data_or_opens_tables(empty: Database) -> None:
     migrate(empty)
     messages = [one.message for one in inspect_server(empty)]
@@ -83,6 +124,7 @@ def test_an_inspection_finds_what_loses_data_or_opens_tables(empty: Database) ->
     assert [one for one in inspect_server(empty) if one.action] == []
     with empty.as_owner() as transaction:
         transaction.execute("ALTER TABLE notewell.files NO FORCE ROW LEVEL SECURITY")
+        transaction.execute("CREATE POLICY wide ON notewell.chunks FOR SELECT USING (true)")
         transaction.execute("ALTER ROLE CURRENT_USER SET synchronous_commit = off")
     other = Database(empty.address)
     problems = [one.message for one in inspect_server(other) if one.action]
@@ -91,3 +133,4 @@ def test_an_inspection_finds_what_loses_data_or_opens_tables(empty: Database) ->
         transaction.execute("ALTER ROLE CURRENT_USER RESET synchronous_commit")
     assert any("synchronous_commit is off" in one for one in problems)
     assert any("without forced row-level security: files" in one for one in problems)
+    assert any("do not compare the tenant: chunks (wide)" in one for one in problems)

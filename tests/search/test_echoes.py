@@ -26,7 +26,7 @@ QUESTION = "Which router did we choose?"
 def is_echo(text: str) -> bool:
     span = Span(1, text.count("\n") + 1)
     chunk = StoredChunk(1, "a.md", "memory", span, "", "", text, piece=False)
-    return find_echoes({1: chunk}, QUESTION, text_query(QUESTION).terms) == {1}
+    return find_echoes([chunk], QUESTION, text_query(QUESTION).terms) == {1}
 
 
 NOW_NS = int(datetime.combine(TODAY, time(12), UTC).timestamp()) * 10**9

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.postgres_server import PASSWORD, PostgresServer, running_server
 
-from notewell import Memory, Settings, StoreSettings, open_memory
+from notewell import Settings, StoreSettings, open_memory
 from notewell.cli import main
 from notewell.core import Secret
 from notewell.errors import IndexUnavailable
@@ -22,14 +22,6 @@ from notewell.postgres.database import close_shared
 from notewell.testing import HashEmbedder
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "workspace"
-QUESTIONS = (
-    "Which database did we choose?",
-    "router",
-    "what happened in October",
-    "who is responsible for deployments",
-    "backup",
-    "什么时候",
-)
 
 
 class Place:
@@ -69,10 +61,6 @@ def place(
     return Place(tmp_path, postgres_server.login_url("notewell"), capsys)
 
 
-def answers(memory: Memory) -> list[Any]:
-    return [memory.search(question, min_score=0.0).hits for question in QUESTIONS]
-
-
 def test_a_folder_of_notes_is_indexed_into_the_shared_store(place: Place) -> None:
     report = place.run("index")
     assert report["chunks"] > 5
@@ -85,24 +73,6 @@ def test_a_folder_of_notes_is_indexed_into_the_shared_store(place: Place) -> Non
     status = place.run("status")
     assert "postgresql://" in json.dumps(status)
     assert place.run("verify")["chunks"] == report["chunks"]
-
-
-def test_hits_are_those_of_sqlite_in_the_same_order(place: Place, tmp_path: Path) -> None:
-    url = Secret(place._url)
-    stores = (StoreSettings(), StoreSettings(driver="postgres", url=url, tenant=place.tenant))
-    found = []
-    for number, store in enumerate(stores):
-        memory = open_memory(
-            place.workspace,
-            settings=Settings(store=store),
-            state_dir=tmp_path / f"state-{number}",
-            environment={},
-        )
-        with memory:
-            memory.sync()
-            found.append(answers(memory))
-    assert found[0] == found[1]
-    assert all(found[0][:2])
 
 
 def test_tenants_do_not_see_each_other(place: Place) -> None:

@@ -62,16 +62,44 @@ def test_a_note_appended_on_one_machine_is_found_on_another_without_any_folder(
     client.run("search", "database", "--agent", "other", expected=3)
 
 
-def test_commands_answer_or_say_what_they_need(client: Client) -> None:
+def test_every_command_works_without_a_folder(client: Client) -> None:
     client.run("append", "We chose the database PostgreSQL.")
     client.run("index")
     assert client.run("status")["chunks"] == 1
-    for command in ("verify", "doctor"):
-        assert client.run(command, expected=1)["error"]["kind"] == "NotesNotInFolder"
-    (write,) = client.run("history")["writes"]
-    client.run("undo", write["id"])
+    verified = client.run("verify")
+    assert (verified["ok"], verified["notes"], verified["chunks"]) == (True, 1, 1)
+    client.run("append", "The router is replaced on Friday.")
+    (difference,) = client.run("verify", expected=5)["disagreements"]
+    assert "changed since it was indexed" in difference["told"]
+    for write in client.run("history")["writes"]:
+        client.run("undo", write["id"])
     client.run("index")
     assert client.run("status")["chunks"] == 0
+
+
+def test_the_doctor_examines_the_server_and_the_notes_in_it(client: Client) -> None:
+    client.run("append", "We chose the database PostgreSQL.")
+    found = client.run("doctor", expected=5)
+    assert [one["todo"] for one in found["findings"] if one["todo"]] == [
+        "run `notewell index`; `notewell doctor --fix` does it"
+    ]
+    done = client.run("doctor", "--fix")
+    told = [one["told"] for one in done["findings"]]
+    for part in ("PostgreSQL 18", "pgvector 0.8", "row-level security is forced", "migrations"):
+        assert sum(one.count(part) for one in told) == 1, part
+    assert any(one.startswith("1 note in postgresql://") for one in told)
+    assert any("connections are in use" in one for one in told)
+
+
+def test_the_doctor_explains_a_database_that_cannot_be_reached_or_is_not_named(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, f"postgresql://u:{PASSWORD}@127.0.0.1:1/x")
+    found = client.run("doctor", expected=5)["findings"]
+    assert any("refuses the connection" in one["told"] for one in found)
+    monkeypatch.delenv(VARIABLE)
+    found = client.run("doctor", expected=5)["findings"]
+    assert any("no database is named" in one["told"] for one in found)
 
 
 def test_what_needs_files_says_so(client: Client) -> None:

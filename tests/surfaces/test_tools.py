@@ -317,11 +317,20 @@ def test_a_transcript_is_read_by_its_citation_too() -> None:
     assert GetInput.parse({"path": "memory/a#L3.md"}) == GetInput("memory/a#L3.md")
 
 
-def test_a_line_too_long_to_show_is_said_to_be_cut(memory: Memory) -> None:
-    (memory.workspace / "memory" / "long.md").write_text("x" * 50_000, encoding="utf-8")
-    told = memory_get(memory, GetInput("memory/long.md"))
-    assert told.to_json()["cut"] is True
-    assert "longer than what is shown" in told.to_text()
+def test_a_line_too_long_to_show_is_read_on_as_the_answer_says(memory: Memory) -> None:
+    line = "".join(f"word{number} " for number in range(6000)).strip()
+    (memory.workspace / "memory" / "long.md").write_text(f"{line}\nend\n", encoding="utf-8")
+    shown, path = "", "memory/long.md"
+    for _ in range(10):
+        told = call(memory, "memory_get", {"path": path})
+        shown += told.to_json()["text"]
+        if not told.to_json().get("cut"):
+            break
+        assert told.to_json()["nextFrom"] == 1
+        found = re.search(r"call memory_get with path=(\S+)\.$", told.to_text())
+        assert found
+        path = found[1]
+    assert shown == f"{line}\nend"
 
 
 def test_status_tells_how_the_memory_is_and_no_folders(memory: Memory, tmp_path: Path) -> None:

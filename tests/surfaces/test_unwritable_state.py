@@ -94,3 +94,19 @@ def test_a_hook_says_on_standard_error_why_it_keeps_nothing(host: TalkingHost, e
     assert done.returncode == 0
     assert "cannot write to" in done.stderr
     assert str(host.state) in done.stderr
+
+
+def test_a_search_says_that_a_folder_of_notes_could_not_be_listed(host: TalkingHost) -> None:
+    closed = host.workspace / "memory" / "closed"
+    closed.mkdir(parents=True)
+    (closed / "a.md").write_text("The walrus is called Olaf.\n", encoding="utf-8")
+    assert host.run("index") == 0
+    closed.chmod(0)
+    try:
+        place = ["--workspace", str(host.workspace), "--state-dir", str(host.state)]
+        done = run_unprivileged(["search", "walrus", *place])
+    finally:
+        closed.chmod(0o700)
+    assert done.returncode == 5
+    assert "walrus is called Olaf" in done.stdout
+    assert "memory/closed could not be read (permission denied)" in done.stderr

@@ -116,9 +116,16 @@ def test_an_unreadable_note_keeps_what_was_known_of_it(memory: Memory, workspace
         ("memory/note-7.md", "no permission")
     ]
     assert report.is_degraded
-    assert memory.search("n0007").hits[0].path == "memory/note-7.md"
+    answer = memory.search("n0007")
+    assert answer.hits[0].path == "memory/note-7.md"
+    assert answer.degraded
+    assert answer.notice == (
+        "memory/note-7.md could not be read (no permission): their last changes are not in this "
+        "answer"
+    )
     notes.refused = None
     assert memory.sync().written == 1
+    assert not memory.search("n0007").degraded
 
 
 def test_text_is_searchable_before_vectors_are_there(memory: Memory) -> None:

@@ -16,6 +16,7 @@ forget.py          messages removed from our transcripts and logs, and never kep
 hook_state.py      when hooks last ran; sessions whose end was not reported
 history.py         every write of ours
 undo.py            one write removed again, byte for byte
+logs.py            where the journal is kept: files, or tables (postgres.py)
 journal.py         Journal: the captures of one memory by its own settings: `Memory.journal`
 search_journal.py  what agents searched, and which lines were shown on which days
 settings.py        CaptureSettings, FlushSettings, KeepSettings; the user's time zone
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from notewell.capture.keep_status import KeepStatus, read_keep_status
     from notewell.capture.keeping import Kept, forgotten_filter, keep_messages, keep_turn
     from notewell.capture.kept_folder import KeptFiles, drop_expired, kept_files
+    from notewell.capture.logs import FileLogs, Logs
     from notewell.capture.review import (
         Proposal,
         accept,
@@ -171,6 +173,7 @@ else:
             "incremental": "save_new_messages",
             "injected": "without_injected",
             "journal": "Journal",
+            "logs": "FileLogs Logs",
             "keep_status": "KeepStatus read_keep_status",
             "keeping": "Kept forgotten_filter keep_messages keep_turn",
             "kept_folder": "KeptFiles drop_expired kept_files",

@@ -21,8 +21,9 @@ from notewell.capture.flush_turn import LOG
 from notewell.capture.hook_state import HEARTBEAT
 from notewell.capture.kept_file import encoded, forgotten_message
 from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S
+from notewell.capture.logs import FileLogs, drop_copy, logs_at
 from notewell.capture.search_journal import RECALLS, SEARCHES
-from notewell.errors import OldTextLeft, StateNotWritable
+from notewell.errors import StateNotWritable
 from notewell.files import describe_os_error, read_json, state_lock, write_json, write_state
 from notewell.hosts import TRANSCRIPT_FORMATS
 from notewell.records import dataclass, replace
@@ -39,14 +40,15 @@ from notewell.sessions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from datetime import datetime
+
+    from notewell.capture.logs import Logs
 
 ID_BYTES = 4
 _COPIES = ".*.jsonl.tmp"
 """See `write_state`."""
-_LOGS = (SEARCHES, RECALLS, LOG)
 _FORMAT = next(one for one in TRANSCRIPT_FORMATS if one.name == "openclaw")
 """That of our own transcripts."""
 
@@ -70,7 +72,13 @@ class ForgetPlace:
     own: Path
     """Those that programs sent to `notewell serve`."""
     capture: Path
-    """The logs; see `capture_dir`."""
+    """What captures remember; see `capture_dir`."""
+    logs: Logs | None = None
+    """The journal, if it is not in `capture`."""
+
+    @property
+    def journal(self) -> Logs:
+        return logs_at(self.logs or self.capture)
 
     @property
     def record(self) -> Path:
@@ -202,14 +210,7 @@ def _drop_copies(folder: Path) -> None:
     # Hooks replace kept transcripts, too; those of programs are replaced here alone.
     with state_lock(folder / LOCK, wait_s=5 * LOCK_WAIT_S):
         for copy in folder.glob(_COPIES):
-            _drop(copy)
-
-
-def _drop(copy: Path) -> None:
-    try:
-        copy.unlink(missing_ok=True)
-    except OSError as error:
-        raise OldTextLeft((str(copy),), describe_os_error(error)) from error
+            drop_copy(copy)
 
 
 def _locked(place: ForgetPlace, transcript: OwnTranscript) -> AbstractContextManager[None]:
@@ -299,16 +300,13 @@ def _bytes_of(file: Path) -> bytes:
 
 def found_searches(place: ForgetPlace, rule: ForgottenMessages) -> int:
     """How many recorded questions a rule is about."""
-    log = _records(_bytes_of(place.capture / SEARCHES))
-    return sum(record is not None and _is_about(record, rule) for record in log)
+    return sum(_is_about(record, rule) for record in place.journal.lines(SEARCHES))
 
 
 def remove_from_logs(place: ForgetPlace, rule: ForgottenMessages) -> None:
-    for name in _LOGS:
-        file = place.capture / name
-        if os.path.lexists(file):
-            with state_lock(file):
-                _drop_lines(file, lambda record: _is_about(record, rule))
+    for name in (SEARCHES, RECALLS):
+        place.journal.remove(name, lambda record: _is_about(record, rule))
+    FileLogs(place.capture).remove(LOG, lambda record: _is_about(record, rule))
     _drop_trouble(place.capture / HEARTBEAT, rule)
 
 
@@ -343,21 +341,12 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _drop_lines(file: Path, is_about: Callable[[dict[str, Any]], bool]) -> None:
-    # A process that was killed while it shortened the log has left a copy.
-    _drop(file.with_name(f".{file.name}.tmp"))
-    records = list(_records(_bytes_of(file)))
-    left = [record for record in records if record and not is_about(record)]
-    if len(left) < len(records):
-        write_state(file, b"".join(map(encoded, left)))
-
-
 def _drop_trouble(file: Path, rule: ForgottenMessages) -> None:
     """An error message may quote what it is about."""
     if not os.path.lexists(file):
         return
     with state_lock(file):
-        _drop(file.with_name(f".{file.name}.tmp"))
+        drop_copy(file.with_name(f".{file.name}.tmp"))
         state = read_json(file)
         quotes = (rule.has_phrase(one, text) for one in rule.rules for text in _texts(state))
         if any(quotes) and state.pop("trouble", None) is not None:

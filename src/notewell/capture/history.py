@@ -15,13 +15,14 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from notewell.capture.logs import logs_at
 from notewell.errors import NoteUnreadable
-from notewell.files import append_json_line, has_bytes, read_json_lines
 from notewell.records import asdict, dataclass, field_names, replace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from notewell.capture.logs import Logs
     from notewell.notes import NoteStore
 
 HISTORY = "history.jsonl"
@@ -62,7 +63,7 @@ class Recorded:
 
 
 def record(
-    folder: Path, write: Write, at: datetime, *, id_: str = "", is_intended: bool = False
+    place: Path | Logs, write: Write, at: datetime, *, id_: str = "", is_intended: bool = False
 ) -> str:
     """Returns the id; `id_` replaces an earlier line."""
     values = asdict(write)
@@ -72,19 +73,20 @@ def record(
     line = {"id": id_, "at": at.isoformat(), **values}
     if is_intended:
         line[_INTENDED] = True
-    append_json_line(folder / HISTORY, line, max_bytes=MAX_BYTES)
+    logs_at(place).append(HISTORY, line, max_bytes=MAX_BYTES)
     return id_
 
 
-def confirm(folder: Path, id_: str, at: datetime) -> None:
+def confirm(place: Path | Logs, id_: str, at: datetime) -> None:
     """The note has what was intended."""
     line = {"written": id_, "at": at.isoformat()}
     # Not durable: after a power cut the note decides.
-    append_json_line(folder / HISTORY, line, max_bytes=MAX_BYTES, durable=False)
+    logs_at(place).append(HISTORY, line, max_bytes=MAX_BYTES, durable=False)
 
 
-def record_undo(folder: Path, id_: str, at: datetime) -> None:
-    append_json_line(folder / HISTORY, {"undone": id_, "at": at.isoformat()}, max_bytes=MAX_BYTES)
+def record_undo(place: Path | Logs, id_: str, at: datetime) -> None:
+    line = {"undone": id_, "at": at.isoformat()}
+    logs_at(place).append(HISTORY, line, max_bytes=MAX_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +100,18 @@ class Forgetting:
     counts: dict[str, int]
 
 
-def record_forgetting(folder: Path, done: Forgetting) -> None:
+def record_forgetting(place: Path | Logs, done: Forgetting) -> None:
     """Once: a call that is repeated after a crash adds no second line."""
-    if any(one.id == done.id for one in forgettings(folder)):
+    if any(one.id == done.id for one in forgettings(place)):
         return
     line = {"forgot": done.id, "at": done.at.isoformat(), "by": list(done.by), **done.counts}
-    append_json_line(folder / HISTORY, line, max_bytes=MAX_BYTES)
+    logs_at(place).append(HISTORY, line, max_bytes=MAX_BYTES)
 
 
-def forgettings(folder: Path) -> list[Forgetting]:
+def forgettings(place: Path | Logs) -> list[Forgetting]:
     """From the oldest to the newest."""
-    found = (_forgetting(line) for line in read_json_lines(folder / HISTORY) if "forgot" in line)
+    lines = logs_at(place).lines(HISTORY)
+    found = (_forgetting(line) for line in lines if "forgot" in line)
     return [one for one in found if one is not None]
 
 
@@ -121,9 +124,9 @@ def _forgetting(line: dict[str, Any]) -> Forgetting | None:
         return None
 
 
-def writes(folder: Path, notes: NoteStore) -> list[Recorded]:
+def writes(place: Path | Logs, notes: NoteStore) -> list[Recorded]:
     """From the oldest to the newest."""
-    found = _lines(folder)
+    found = _lines(logs_at(place))
     sure = {(one.write.path, one.write.digest) for one in found if not one.is_intended}
     # The last of several attempts, and none if a later one is known to have written it.
     last = {(one.write.path, one.write.digest): one.id for one in found if one.is_intended}
@@ -139,9 +142,9 @@ def writes(folder: Path, notes: NoteStore) -> list[Recorded]:
     ]
 
 
-def _lines(folder: Path) -> list[Recorded]:
+def _lines(logs: Logs) -> list[Recorded]:
     by_id: dict[str, Recorded] = {}
-    for line in read_json_lines(folder / HISTORY):
+    for line in logs.lines(HISTORY):
         undone, written = line.get("undone"), line.get("written")
         # The write may be gone: a log that is too long loses its older half.
         if isinstance(undone, str) and undone in by_id:
@@ -179,14 +182,15 @@ def _is_ours(piece: bytes, write: Write) -> bool:
     return hashlib.sha256(piece).hexdigest() == write.digest
 
 
-def has_note(folder: Path, path: str, digest: str) -> bool:
+def has_note(place: Path | Logs, path: str, digest: str) -> bool:
     """Whether a whole note is recorded and not undone. Raises `StateNotWritable`."""
+    logs = logs_at(place)
     # Almost never; each session asks, so the history of a year is not parsed for it.
-    if not has_bytes(folder / HISTORY, digest.encode()):
+    if not logs.mentions(HISTORY, digest):
         return False
     return any(
         (one.write.path, one.write.digest, one.undone) == (path, digest, False)
-        for one in _lines(folder)
+        for one in _lines(logs)
     )
 
 

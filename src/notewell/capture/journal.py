@@ -13,6 +13,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from notewell.capture.logs import logs_at
 from notewell.capture.settings import user_zone
 from notewell.errors import NotewellError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from notewell.capture.flush_decision import FlushFacts, RunFlush, Skip
     from notewell.capture.flush_turn import FlushModel, FlushReport, Message
+    from notewell.capture.logs import Logs
     from notewell.capture.session_note import Conversation, Saved
     from notewell.capture.settings import CaptureSettings
     from notewell.capture.writer import NoteWriter
@@ -38,11 +40,13 @@ class Journal:
         folder: Path,
         notes: NoteStore,
         *,
+        logs: Logs | None = None,
         load_redactor: Callable[[], Callable[[str], str]],
         now: Callable[[], datetime],
         settings: CaptureSettings,
     ) -> None:
         self._folder = folder
+        self._logs = logs or folder
         self._notes = notes
         # Loaded when it is first needed: most programs never write a question or a note.
         self._load_redactor = load_redactor
@@ -52,10 +56,17 @@ class Journal:
 
     @property
     def folder(self) -> Path:
-        """Where the journal is kept; not in the index's folder, which is rebuilt. What was asked
+        """What captures remember; not in the index's folder, which is rebuilt. What was asked
         before is written by now."""
         self.finish_records()
         return self._folder
+
+    @property
+    def logs(self) -> Logs:
+        """What was written, asked and shown: files in `folder`, or beside notes in a database.
+        What was asked before is written by now."""
+        self.finish_records()
+        return logs_at(self._logs)
 
     def finish_records(self) -> None:
         """Wait until the records of all answers are written."""
@@ -85,7 +96,7 @@ class Journal:
         from notewell.capture.search_journal import record_recall
 
         day = self._now().date()
-        self._record(lambda: record_recall(self._folder, lines, day))
+        self._record(lambda: record_recall(self._logs, lines, day))
 
     def answered(self, question: str, answer: Answer, *, tool: str, took_ms: float) -> None:
         """Record a question of an agent for the user, unless the settings forbid it."""
@@ -101,14 +112,12 @@ class Journal:
         def write() -> None:
             if not self._settings.recall_log:
                 # Also the questions from before the user switched the log off.
-                forget_searches(self._folder)
+                forget_searches(self._logs)
                 return
             # Users paste keys into questions, too.
             query = self._load_redactor()(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
-            record_search(
-                self._folder, SearchRecord(at, query, tool, answer.mode, took_ms, places)
-            )
+            record_search(self._logs, SearchRecord(at, query, tool, answer.mode, took_ms, places))
 
         self._record(write)
 
@@ -189,4 +198,4 @@ class Journal:
     def _writer(self, redact: Callable[[str], str]) -> NoteWriter:
         from notewell.capture.writer import NoteWriter
 
-        return NoteWriter(self._notes, self.folder, redact)
+        return NoteWriter(self._notes, self.folder, redact, self.logs)

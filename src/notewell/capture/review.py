@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.forget import FoundMessage
+    from notewell.capture.logs import Logs
     from notewell.capture.writer import NoteWriter
     from notewell.notes import Appended, NoteStore
 
@@ -113,23 +114,31 @@ class Proposal:
     """Citations, `memory/2026-11-15.md#L3-L3`, the newest first."""
 
 
-def propose(notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()) -> list[Proposal]:
+def propose(
+    notes: NoteStore,
+    folder: Path,
+    said: Iterable[FoundMessage] = (),
+    logs: Logs | None = None,
+) -> list[Proposal]:
     """What could go to MEMORY.md, the best reasons first. `said` are the messages of kept
-    conversations."""
+    conversations, `logs` the journal, if it is not in the folder."""
     curated = _read(notes, [path for path in notes.scan().notes if path in _CURATED])
-    proposals = acceptable(notes, folder, said)
+    proposals = acceptable(notes, folder, said, logs)
     return [one for one in proposals if not _is_known(one, curated)][:MAX_PROPOSALS]
 
 
 def acceptable(
-    notes: NoteStore, folder: Path, said: Iterable[FoundMessage] = ()
+    notes: NoteStore,
+    folder: Path,
+    said: Iterable[FoundMessage] = (),
+    logs: Logs | None = None,
 ) -> list[Proposal]:
     """Also what MEMORY.md says already, or a part of it: a process may have been killed while it
     wrote a proposal, and who accepts it again must not be refused."""
     paths = sorted(notes.scan().notes, key=_day_of, reverse=True)
     daily = _read(notes, [path for path in paths if _DAY.fullmatch(path)])
     both = sorted([*daily, *said_statements(said)], key=_said_on, reverse=True)
-    recalled = recall_days(folder)
+    recalled = recall_days(logs or folder)
     declined = read_json(folder / DECLINED)
     proposals = [
         _proposal(group, tuple(reasons))

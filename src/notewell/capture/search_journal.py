@@ -3,8 +3,8 @@
     asked.jsonl      each search of an agent: question, hits, time taken
     recalled.jsonl   which lines of which notes were shown on which day
 
-They stay on this machine and hold no text of a note, only line numbers. The caller masks secrets
-in a question before it is recorded. Beyond their size limit the oldest lines go first.
+They stay where the notes are and hold no text of a note, only line numbers. The caller masks
+secrets in a question before it is recorded. Beyond their size limit the oldest lines go first.
 `recallLog.enabled: false` records no questions, and the next search removes the recorded ones.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from notewell.files import append_json_line, read_json_lines
+from notewell.capture.logs import logs_at
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    from notewell.capture.logs import Logs
     from notewell.types import Span
 
 SEARCHES = "asked.jsonl"
@@ -30,6 +31,7 @@ MAX_QUERY_CHARS = 500
 """Enough to recognize it; a file pasted into a question is not kept."""
 
 RECALLS = "recalled.jsonl"
+MAX_RECALL_BYTES = 1024 * 1024
 MAX_SHOWN = 20
 """Of one answer; an agent hardly reads further down."""
 MAX_RECALLED_LINES = 200
@@ -62,7 +64,7 @@ class SearchRecord:
 # -- searches ------------------------------------------------------------------------------------
 
 
-def record_search(folder: Path, search: SearchRecord) -> None:
+def record_search(place: Path | Logs, search: SearchRecord) -> None:
     """The caller has redacted `search.query`."""
     line = {
         "at": search.at.isoformat(),
@@ -74,18 +76,17 @@ def record_search(folder: Path, search: SearchRecord) -> None:
         "hits": [list(place) for place in search.places[:MAX_SHOWN]],
     }
     # No fsync: a search must not wait for the disk, and a power cut may take the last record.
-    append_json_line(folder / SEARCHES, line, max_bytes=MAX_BYTES, durable=False)
+    logs_at(place).append(SEARCHES, line, max_bytes=MAX_BYTES, durable=False)
 
 
-def forget_searches(folder: Path) -> None:
+def forget_searches(place: Path | Logs) -> None:
     """Remove the log: a user who switches it off does not want the old records either."""
-    # The lock file stays: a process that waits for it would hold a lock that excludes nobody.
-    (folder / SEARCHES).unlink(missing_ok=True)
+    logs_at(place).clear(SEARCHES)
 
 
-def recorded_searches(folder: Path) -> list[SearchRecord]:
+def recorded_searches(place: Path | Logs) -> list[SearchRecord]:
     """From the newest to the oldest that was kept."""
-    records = (_search_record(line) for line in read_json_lines(folder / SEARCHES))
+    records = (_search_record(line) for line in logs_at(place).lines(SEARCHES))
     return [record for record in records if record is not None][::-1]
 
 
@@ -123,19 +124,19 @@ def _search_record(line: dict[str, Any]) -> SearchRecord | None:
 # -- recalls -------------------------------------------------------------------------------------
 
 
-def record_recall(folder: Path, places: Iterable[tuple[str, Span]], day: date) -> None:
+def record_recall(place: Path | Logs, places: Iterable[tuple[str, Span]], day: date) -> None:
     """These lines were shown in answer to a question of that day."""
     lines = [[path, span.start_line, span.end_line] for path, span in places][:MAX_SHOWN]
     if lines:
         # No fsync here either: a slow disk would limit how many searches a service can answer.
         line = {"day": day.isoformat(), "places": lines}
-        append_json_line(folder / RECALLS, line, durable=False)
+        logs_at(place).append(RECALLS, line, max_bytes=MAX_RECALL_BYTES, durable=False)
 
 
-def recall_days(folder: Path) -> dict[tuple[str, int], set[str]]:
+def recall_days(place: Path | Logs) -> dict[tuple[str, int], set[str]]:
     """For each line of each note, the days on which it was shown."""
     days: dict[tuple[str, int], set[str]] = {}
-    for line in read_json_lines(folder / RECALLS):
+    for line in logs_at(place).lines(RECALLS):
         for path, first, last in _recalled_lines(line.get("places")):
             for number in range(first, min(last, first + MAX_RECALLED_LINES) + 1):
                 days.setdefault((path, number), set()).add(str(line.get("day")))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.history import Recorded, Write
+    from notewell.capture.logs import Logs
     from notewell.notes import NoteStore
 
 WAIT_S = 10.0
@@ -97,17 +98,17 @@ class Undone(NamedTuple):
 
 
 def undo_write(
-    notes: NoteStore, folder: Path, id_: str, *, now: datetime, wait_s: float = WAIT_S
+    notes: NoteStore, place: Path | Logs, id_: str, *, now: datetime, wait_s: float = WAIT_S
 ) -> Undone:
     """Undo the write with this id, or with the only id that begins so.
 
     Raises `BadRequest` for an unknown id, `CannotUndo`, and `NoteBusy`.
     """
-    return _undo(notes, folder, _only(notes, folder, id_), now, wait_s)
+    return _undo(notes, place, _only(notes, place, id_), now, wait_s)
 
 
 def _undo(
-    notes: NoteStore, folder: Path, recorded: Recorded, now: datetime, wait_s: float
+    notes: NoteStore, place: Path | Logs, recorded: Recorded, now: datetime, wait_s: float
 ) -> Undone:
     path = recorded.write.path
     try:
@@ -117,7 +118,7 @@ def _undo(
     except NoteNotWritable as error:
         raise CannotUndo(recorded.id, path, error.why) from error
     try:
-        record_undo(folder, recorded.id, now)
+        record_undo(place, recorded.id, now)
     except StateNotWritable as error:
         # The bytes are removed: an error must not say that they are not. A second undo finds
         # that they are gone.
@@ -138,25 +139,31 @@ class UndoneImport(NamedTuple):
 
 
 def undo_import(
-    notes: NoteStore, folder: Path, kept: Path, origin: str, *, now: datetime
+    notes: NoteStore,
+    place: Path | Logs,
+    origin: str,
+    *,
+    state: Path,
+    kept: Path,
+    now: datetime,
 ) -> UndoneImport:
-    """Take back the notes and the conversations that one import has made; `kept` is the folder of
-    kept conversations.
+    """Take back the notes and the conversations that one import has made. The history is at
+    `place`; `state` is the folder of `capture_dir`, `kept` that of kept conversations.
 
     Raises `BadRequest` for an unknown one, `NoteBusy`, `StateBusy` and `StateNotWritable`.
     """
-    ours = [one for one in writes(folder, notes) if one.write.origin == origin]
-    recorded = recorded_imports(folder).get(origin)
+    ours = [one for one in writes(place, notes) if one.write.origin == origin]
+    recorded = recorded_imports(state).get(origin)
     if not ours and recorded is None:
         raise BadRequest(f"no import is called {origin!r}: `notewell history` lists them")
     done = UndoneImport([], [], [], [])
     if recorded and not recorded.undone:
-        removed, continued = remove_begun(folder, kept, recorded, now)
+        removed, continued = remove_begun(state, kept, recorded, now)
         done = done._replace(conversations=removed, continued=continued)
     for one in ours:
         if not one.undone:
             try:
-                done.undone.append(_undo(notes, folder, one, now, WAIT_S))
+                done.undone.append(_undo(notes, place, one, now, WAIT_S))
             except CannotUndo as error:
                 done.left.append(error)
     return done
@@ -172,8 +179,8 @@ def _without(data: bytes, recorded: Recorded) -> bytes | None:
     return rest or (None if recorded.write.kind == "note" else b"")
 
 
-def _only(notes: NoteStore, folder: Path, id_: str) -> Recorded:
-    found = writes(folder, notes)
+def _only(notes: NoteStore, place: Path | Logs, id_: str) -> Recorded:
+    found = writes(place, notes)
     matching = [recorded for recorded in found if id_ and recorded.id.startswith(id_)]
     if len(matching) != 1:
         many = "more than one write has" if matching else "no write has"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -108,11 +109,14 @@ def _output(process: subprocess.Popen[bytes], name: str, deadline: float) -> byt
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the program and whatever it has started."""
-    try:
-        # Its own group, see `start_new_session`: a child may outlive the program.
-        os.killpg(process.pid, signal.SIGKILL)
-    except (AttributeError, ProcessLookupError, PermissionError):
-        process.kill()  # Windows has no groups.
+    if sys.platform == "win32":  # It has no groups.
+        process.kill()
+    else:
+        try:
+            # Its own group, see `start_new_session`: a child may outlive the program.
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            process.kill()
     process.wait()
     if process.stdout is not None:
         process.stdout.close()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
+    from notewell.capture.logs import Logs
     from notewell.notes import Appended, Entry, NoteStore, Section
 
 _EMPTY = hashlib.sha256(b"").hexdigest()
@@ -39,11 +40,17 @@ class NoteWriter:
     """See `capture_dir`."""
     redact: Callable[[str], str]
     """Sees every text before it is written."""
+    logs: Logs | None = None
+    """The history, if it is not in `folder`."""
+
+    @property
+    def _history(self) -> Path | Logs:
+        return self.logs or self.folder
 
     def append(self, entry: Entry, to: date | Section, *, now: datetime) -> Appended:
         """Append one entry and record it in the history. The entry stays if that is not possible,
         and the result says why."""
-        intent = _Intent(self.folder, entry.origin, now)
+        intent = _Intent(self._history, entry.origin, now)
         return intent.settle(self.notes.append(entry, to, intend=intent.declare))
 
     def create(self, stem: str, text: str) -> str:
@@ -72,10 +79,10 @@ class NoteWriter:
     def record_note(self, note: CreatedNote, *, origin: str, now: datetime) -> None:
         """Into the history, once. Raises `StateNotWritable`."""
         # A save that is resumed after a crash may have recorded it before the crash.
-        if has_note(self.folder, note.path, note.digest):
+        if has_note(self._history, note.path, note.digest):
             return
         write = Write(note.path, 0, note.size, note.digest, _EMPTY, note.digest, origin, "note")
-        record(self.folder, write, now)
+        record(self._history, write, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +104,8 @@ class _Intent:
     """The line of one append in the history; see `history`. Its errors are kept: what is appended
     counts more than its line."""
 
-    def __init__(self, folder: Path, origin: str, now: datetime) -> None:
-        self._folder = folder
+    def __init__(self, history: Path | Logs, origin: str, now: datetime) -> None:
+        self._history = history
         self._origin = origin
         self._now = now
         self._id = ""
@@ -108,7 +115,7 @@ class _Intent:
         """Before the note is written; once more if an editor has replaced the note meanwhile."""
         write = self._write(planned)
         with suppress(StateNotWritable):  # It is tried again when the note is written.
-            self._id = record(self._folder, write, self._now, id_=self._id, is_intended=True)
+            self._id = record(self._history, write, self._now, id_=self._id, is_intended=True)
             self._declared = write
 
     def settle(self, done: Appended) -> Appended:
@@ -118,10 +125,10 @@ class _Intent:
         write = self._write(done)
         if write == self._declared:
             with suppress(StateNotWritable):  # Without it the note decides.
-                confirm(self._folder, self._id, self._now)
+                confirm(self._history, self._id, self._now)
             return done
         try:
-            record(self._folder, write, self._now, id_=self._id)
+            record(self._history, write, self._now, id_=self._id)
         except StateNotWritable as error:
             return replace(done, unrecorded=error)
         return done

@@ -29,15 +29,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     address = _address()  # First: it says which package is missing.
-    from notewell.postgres import Database
+    from notewell.postgres import shared_database
 
-    database = Database(address)
-    try:
-        if arguments.action == "status":
-            return _status(database, as_json=arguments.json)
-        return _migrate(database, as_json=arguments.json)
-    finally:
-        database.close()
+    database = shared_database(address)
+    if arguments.action == "status":
+        return _status(database, as_json=arguments.json)
+    return _migrate(database, as_json=arguments.json)
 
 
 def _address() -> Address:

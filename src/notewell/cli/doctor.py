@@ -158,12 +158,17 @@ def _verify_json(report: VerifyReport) -> dict[str, Any]:
         "unread": report.unread,
         "cached": report.cached,
         "stateFiles": report.state_files,
+        "entries": report.entries,
         "disagreements": [
             # `told` is a published key of the JSON output.
             {"kind": difference.kind, "where": difference.where, "told": difference.message}
             for difference in report.disagreements
         ],
     }
+
+
+def _entries(report: VerifyReport) -> str:
+    return f"; entries: {report.entries}" if report.entries else ""
 
 
 def _show_verified(report: VerifyReport, took_s: float) -> None:
@@ -175,7 +180,7 @@ def _show_verified(report: VerifyReport, took_s: float) -> None:
         f"{counted(report.pages, 'page')}, {counted(report.notes, 'note')}, "
         f"{counted(report.chunks, 'chunk')}: {counted(report.embedded, 'vector')}, "
         f"{report.waiting} waiting, {report.unread} not for this model; "
-        f"{report.cached} cached ({took_s:.1f} s)"
+        f"{report.cached} cached{_entries(report)} ({took_s:.1f} s)"
     )
     number = len(report.disagreements)
     say(counted(number, "disagreement") if number else "index and notes agree")

@@ -178,34 +178,43 @@ def _list(entries: EntryStore, arguments: argparse.Namespace) -> int:
     stored = entries.entries()
     if arguments.json:
         print_json({"agent": entries.owner, "entries": [_as_json(entry) for entry in stored]})
-        return 0
+        return _code(entries)
     for entry in stored:
         say(f"{entry.id}  {entry.category}\n    {_indented(entry.text)}")
     tell(f"{len(stored)} stored by {entries.owner}")
-    return 0
+    return _code(entries)
+
+
+def _code(entries: EntryStore) -> int:
+    """Says what was left out, if anything was."""
+    if entries.damage is None:
+        return 0
+    tell(entries.damage)
+    return DEGRADED
 
 
 def _export(entries: EntryStore, arguments: argparse.Namespace) -> int:
     from notewell.entries import to_markdown
+    from notewell.files import create_file
 
     stored = entries.entries()
     text = to_markdown(stored, entries.owner)
     if arguments.file in (None, "-"):
         say(text.rstrip("\n"))
-        return 0
+        return _code(entries)
     try:
-        # Mode x: an export never overwrites a file. One kind of line break, so that exports
-        # compare equal on every platform.
-        with Path(arguments.file).open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        # Whole or not at all, and never over another file: it may be all that is left one day.
+        made = create_file(Path(arguments.file), text.encode(), durable=True)
     except OSError as error:
         why = (error.strerror or "unknown error").lower()
         raise BadRequest(f"cannot write {arguments.file!r}: {why}; choose another name") from None
+    if not made:
+        raise BadRequest(f"cannot write {arguments.file!r}: file exists; choose another name")
     if arguments.json:
         print_json({"file": arguments.file, "exported": len(stored)})
     else:
         say(f"wrote {len(stored)} to {arguments.file}")
-    return 0
+    return _code(entries)
 
 
 def _import(entries: EntryStore, arguments: argparse.Namespace) -> int:

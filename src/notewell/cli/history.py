@@ -14,7 +14,7 @@ from notewell.types import counted
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.capture import Forgetting, Recorded, RecordedImport
+    from notewell.capture import Forgetting, Logs, Recorded, RecordedImport
     from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
@@ -59,14 +59,25 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     return notes, capture_dir(state, agent, notes.location)
 
 
+def logs_of(notes: NoteStore) -> Logs | None:
+    """The journal of notes in a database; None: it is in the state folder."""
+    if notes.folder is not None:
+        return None
+    from notewell.assembly import journal_logs
+
+    return journal_logs(notes)
+
+
 def run(arguments: argparse.Namespace) -> int:
     from notewell.capture import forgettings, recorded_imports, writes
 
     notes, folder = notes_of(arguments)
-    forgotten = forgettings(folder)[::-1][: max(0, arguments.last)]
+    place = logs_of(notes) or folder
+    forgotten = forgettings(place)[::-1][: max(0, arguments.last)]
+    # Kept conversations are files, wherever the notes are.
     imports = list(recorded_imports(folder).values())[::-1][: max(0, arguments.last)]
     # The journal is in the order of writing.
-    newest = writes(folder, notes)[::-1][: max(0, arguments.last)]
+    newest = writes(place, notes)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
     if arguments.json:
         print_json(
@@ -161,7 +172,8 @@ def undo(arguments: argparse.Namespace) -> int:
     notes, folder = notes_of(arguments)
     if arguments.id.startswith(IMPORT):
         return _undo_import(arguments, notes, folder)
-    done, unrecorded = undo_write(notes, folder, arguments.id, now=datetime.now(UTC))
+    place = logs_of(notes) or folder
+    done, unrecorded = undo_write(notes, place, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
     if arguments.json:
         print_json({"undone": done.id, "path": done.write.path, "bytes": size})
@@ -178,7 +190,8 @@ def _undo_import(arguments: argparse.Namespace, notes: NoteStore, folder: Path) 
 
     # `capture_dir` made the folder of the state folder.
     kept = kept_dir(folder.parents[1], location_of(arguments).agent, notes.location)
-    done = undo_import(notes, folder, kept, arguments.id, now=datetime.now(UTC))
+    place, now = logs_of(notes) or folder, datetime.now(UTC)
+    done = undo_import(notes, place, arguments.id, state=folder, kept=kept, now=now)
     paths = [one.recorded.write.path for one in done.undone]
     if arguments.json:
         left = [{"path": one.path, "why": one.why} for one in done.left]

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Busy has an exit code of its own: a script can simply try again.
     if isinstance(report.trouble, IndexBusy):
         return report.trouble.exit_code
-    return DEGRADED if report.is_degraded else 0
+    return DEGRADED if report.is_degraded or memory.settings.workspace_errors else 0
 
 
 def _show(report: SyncReport, took_s: float, memory: Memory) -> None:

@@ -56,7 +56,10 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"notewell {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # Without a description, argparse prints "None" below the title.
+    commands = parser.add_subparsers(
+        title="commands", description="", metavar="COMMAND", required=True
+    )
     for name, (summary, add_options) in _COMMANDS.items():
         # Every parser costs time at start-up, so a known command gets only its own. For an unknown
         # one argparse lists them all.
@@ -339,6 +342,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "mcp": ("serve agents over MCP, or install an entry for a client", _own("mcp")),
     "serve": ("serve agents and a web page over HTTP", _own("serve")),
     "token": ("create, list and revoke tokens for `notewell serve`", _own("token")),
+    "agents": ("add, list and remove agents of services on PostgreSQL", _own("agents")),
+    "worker": ("index and embed what was written to PostgreSQL", _own("worker")),
     "db": ("create and check the tables in PostgreSQL", _own("db")),
     "push": ("copy the notes of a folder into PostgreSQL", _own("transfer")),
     "pull": ("copy notes from PostgreSQL into a folder", _pull),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from notewell.memory import Memory
 
 HERE = "."
+IN_DATABASE = "postgres:"
+"""`notewell.notes.IN_DATABASE`; importing it here would load that package for --help."""
 MAIN = "main"
 
 
@@ -26,10 +28,10 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
         "-w",
         "--workspace",
         metavar="DIR",
-        # A shell expands no `~` in quotation marks, and hosts start commands without a shell.
-        type=os.path.expanduser,
+        type=_workspace,
         help="the folder of notes (default: the one the settings give to --agent, else here); "
-        "`postgres:` for the notes in the database of your settings",
+        "`postgres:` for the notes in the database of your settings, or its address without a "
+        "password: `postgresql://host/name`",
     )
     # In lower case from here on, as in every settings file and state folder.
     group.add_argument(
@@ -49,6 +51,54 @@ def add_place(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
     )
     if json:
         group.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _workspace(text: str) -> str:
+    if text.startswith(("postgresql://", "postgres://")):
+        _use_database(text)
+        return IN_DATABASE
+    # A shell expands no `~` in quotation marks, and hosts start commands without a shell.
+    return os.path.expanduser(text)  # noqa: PTH111 - `Path` would change what is no path.
+
+
+def _use_database(address: str) -> None:
+    """The address of a database that stands on the command line."""
+    from argparse import ArgumentTypeError
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise ArgumentTypeError("it is not the address of a database") from None
+    if parts.password is not None or "password=" in parts.query.lower():
+        # Without the address: an error message may be stored.
+        raise ArgumentTypeError(
+            "every user of this machine can read the words of a command: put an address with a "
+            "password into NOTEWELL_DATABASE_URL, or the password into ~/.pgpass"
+        )
+    # The one place where every reader of settings looks.
+    os.environ["NOTEWELL_DATABASE_URL"] = address
+
+
+def add_database(parser: argparse.ArgumentParser, otherwise: str) -> None:
+    """For a command about services: their tokens may be in the database."""
+    parser.add_argument(
+        "-w",
+        "--workspace",
+        metavar="postgres:",
+        type=_database,
+        help="of the services on the database of your settings, or on `postgresql://host/name` "
+        f"(without a password); {otherwise}",
+    )
+
+
+def _database(text: str) -> str:
+    from argparse import ArgumentTypeError
+
+    place = _workspace(text)
+    if place != IN_DATABASE:
+        raise ArgumentTypeError("it must be `postgres:`, or the address of a database")
+    return place
 
 
 def refuse_place(parser: argparse.ArgumentParser) -> None:

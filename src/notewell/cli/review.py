@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from notewell.cli.history import notes_of
+from notewell.cli.history import logs_of, notes_of
 from notewell.cli.output import flush, print_json, say, tell
 from notewell.cli.place import add_place, location_of
 from notewell.errors import BadRequest
@@ -47,14 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
     agent = location_of(arguments).agent
     kept = kept_dir(folder.parent.parent, agent, notes.location)
     # Not redacted: the user has read the text and accepts it as it is.
-    writer = NoteWriter(notes, folder, lambda text: text)
-    place = ForgetPlace(kept, kept.parent, folder)
+    logs = logs_of(notes)
+    writer = NoteWriter(notes, folder, lambda text: text, logs)
+    place = ForgetPlace(kept, kept.parent, folder, logs)
     # Those that programs sent over HTTP belong to all workspaces of the agent.
     said = (message for message in said_messages(place) if is_kept(message.path))
     if arguments.accept:
-        chosen = _chosen(acceptable(notes, folder, said), arguments.accept)
+        chosen = _chosen(acceptable(notes, folder, said, logs), arguments.accept)
         return _accept(arguments, writer, chosen)
-    proposals = propose(notes, folder, said)
+    proposals = propose(notes, folder, said, logs)
     if arguments.json:
         print_json(
             {

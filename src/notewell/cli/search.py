@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         if memory.indexer.looks.is_due:
             _look_follows(memory)
         is_degraded = not _vectors_follow(memory) if vectors_follow else answer.degraded
+        # The file may say which notes are searched, and how.
+        is_degraded = is_degraded or memory.settings.workspace_errors > 0
     if is_degraded:
         # Before the hits: with vectors the answer might have been another one.
         return DEGRADED
@@ -178,10 +180,10 @@ def _explained(parts: ScoreParts) -> str:
 
 
 def get(arguments: argparse.Namespace) -> int:
-    path, first, count = _range(arguments)
+    path, first, count, char = _range(arguments)
     with memory_of(arguments) as memory:
         try:
-            excerpt = memory.get(path, from_line=first, lines=count)
+            excerpt = memory.get(path, from_line=first, from_char=char, lines=count)
         except NotANote:
             tell_ignored(memory.settings)  # It may be what the file would have taken in.
             raise
@@ -196,26 +198,30 @@ def get(arguments: argparse.Namespace) -> int:
         return NOTHING_FOUND
     say(excerpt.text)
     if excerpt.cut:
-        tell(f"line {excerpt.end_line} is too long to show whole")
+        place = f"{excerpt.path}#L{excerpt.next_from}C{excerpt.next_char}"
+        tell(f"line {excerpt.end_line} is too long to show whole: read on with {place!r}")
+        return 0
     # A user who named the lines knows that the note goes on.
     if excerpt.next_from and not count:
         tell(f"read on with --from {excerpt.next_from} ({excerpt.total_lines} lines in all)")
     return 0
 
 
-def _range(arguments: argparse.Namespace) -> tuple[str, int, int | None]:
+def _range(arguments: argparse.Namespace) -> tuple[str, int, int | None, int]:
     """The path and the lines. Options take precedence over the lines of a citation."""
     # A path may itself contain `#L`; only the last one starts the lines.
     path, _, lines = arguments.path.rpartition("#L")
-    cited = re.fullmatch(r"(?P<first>\d+)(?:-L(?P<last>\d+))?", lines)
+    cited = re.fullmatch(r"(?P<first>\d+)(?:-L(?P<last>\d+)|C(?P<char>\d+))?", lines)
     if not path or not cited:
-        return arguments.path, _or(arguments.from_line, 1), arguments.lines
+        return arguments.path, _or(arguments.from_line, 1), arguments.lines, 1
+    if cited["char"] and arguments.from_line is None:
+        return path, int(cited["first"]), arguments.lines, int(cited["char"])
     first = int(cited["first"])
     last = int(cited["last"] or first)
     if last < first:
         raise BadRequest(f"{arguments.path!r} ends before it begins")
     count = arguments.lines if arguments.lines is not None else last - first + 1
-    return path, _or(arguments.from_line, first), count
+    return path, _or(arguments.from_line, first), count, 1
 
 
 def _or(value: int | None, default: int) -> int:

@@ -12,14 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import flush, print_json, say
-from notewell.cli.place import add_place, location_of
+from notewell.cli.place import IN_DATABASE, add_place
+from notewell.cli.served_agents import agents_of
 from notewell.errors import BadSetting, NotewellError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from notewell.http_service import ServedAgent, TokenStore
+    from notewell.http_service import (
+        AgentDirectory,
+        Agents,
+        Links,
+        ServedAgent,
+        ServiceState,
+        Tokens,
+    )
+    from notewell.http_service.sync_worker import WorkDone
 
 DEFAULT_PORT = 7374
 PACKAGES = ("fastapi", "uvicorn", "mcp", "prometheus_client")
@@ -27,6 +36,8 @@ FILES_AT_LEAST = 1024
 """The most connections, and what else the process opens."""
 FILES_PER_AGENT = 8
 """The index with its log and shared memory, the vector cache with its own, and notes."""
+NAMED = 16
+"""So many agents are named at the start; of more, the number."""
 M_ARENA_MAX = -8
 """From <malloc.h>."""
 ARENAS = 2
@@ -37,6 +48,11 @@ RUNNING = "serve.json"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
+    parser.epilog = (
+        "Many replicas: `notewell serve -w postgres:` serves every agent of the tenant in the "
+        "database that NOTEWELL_DATABASE_URL or store.url names, with tokens and history there, "
+        "too. `notewell agents` adds and removes agents, `notewell worker` indexes for all."
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"port (default: {DEFAULT_PORT}; 0: any)"
@@ -74,12 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
     import anyio
 
     from notewell.http_service import (
-        TOKENS_FILE,
         Agents,
         AllowedHosts,
         SearchWorkers,
         ServiceLimits,
-        TokenStore,
         configure_logging,
         create_app,
         serve,
@@ -88,31 +102,41 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_workers(arguments.workers)
     state = state_dir_of(arguments)
-    tokens = TokenStore(state / TOKENS_FILE)
-    check_exposure(arguments, tokens)
-    served = served_agents(arguments)
+    kept = kept_state(arguments)
+    check_exposure(arguments, kept.tokens)
+    roster, directory = agents_of(arguments, kept.registry)
     # If there are several agents, a missing folder of one must not stop the others.
-    if len(served) == 1:
-        _require_folder(*served.values())
+    if len(roster.agents) == 1 and kept.registry is None:
+        _require_folder(*roster.agents.values())
     listener = listen(arguments.host, arguments.port, arguments.allow_host)
     # With --port 0 the system chooses one.
     port = listener.getsockname()[1]
     # Zero would refuse every request.
     limits = ServiceLimits(requests_a_minute=max(1, arguments.requests_a_minute))
     configure_logging()
-    allow_files(len(served))
+    allow_files(len(roster.agents))
     limit_arenas()
-    owner_file = create_owner_token(tokens, state, tuple(served))
+    owner_file = create_owner_token(kept.tokens, state)
     workers = SearchWorkers(arguments.workers) if arguments.workers > 1 else None
-    agents = Agents(served, state, route=route_by_bindings(served), workers=workers)
+    agents = Agents(
+        roster.agents,
+        state,
+        route=roster.route,
+        workers=workers,
+        may_be_empty=kept.registry is not None,
+    )
     closing = anyio.Event()
     hosts = AllowedHosts.of(port, arguments.allow_host)
-    app = create_app(agents, tokens, allowed_hosts=hosts, limits=limits, closing=closing)
-    with _published_address(state, _address(arguments, port)) as address:
+    app = create_app(agents, kept, allowed_hosts=hosts, limits=limits, closing=closing)
+    with (
+        _published_address(state, _address(arguments, port)) as address,
+        _followed(directory, agents),
+        _working(agents, in_database=kept.registry is not None),
+    ):
         if workers is not None:
             workers.start()
         threading.Thread(target=agents.open_all, daemon=True).start()
-        ready = partial(_print_start, arguments, state, address, tuple(served), owner_file)
+        ready = partial(_print_start, arguments, kept.login_links, address, agents.ids, owner_file)
         serve(app, listener, closing, limits, ready)
     return 0
 
@@ -137,6 +161,19 @@ def state_dir_of(arguments: argparse.Namespace) -> Path:
     return default_state_dir(os.environ).absolute()
 
 
+def kept_state(arguments: argparse.Namespace) -> ServiceState:
+    """What the service keeps: in its state folder, or in the database for all replicas."""
+    if arguments.workspace == IN_DATABASE:
+        from notewell.assembly import tenant_database
+        from notewell.http_service.postgres import shared_state
+
+        return shared_state(*tenant_database())
+    from notewell.http_service import TOKENS_FILE, TokenStore, local_state
+
+    state = state_dir_of(arguments)
+    return local_state(state, TokenStore(state / TOKENS_FILE))
+
+
 def check_workers(count: int) -> None:
     from notewell.http_service import MAX_WORKERS
 
@@ -144,7 +181,7 @@ def check_workers(count: int) -> None:
         raise BadSetting("--workers", f"expected 1 to {MAX_WORKERS} processes, not {count}")
 
 
-def check_exposure(arguments: argparse.Namespace, tokens: TokenStore) -> None:
+def check_exposure(arguments: argparse.Namespace, tokens: Tokens) -> None:
     """Runs before a socket is opened: access from other machines must be intended."""
     from notewell.http_service import OWNER_NAME
     from notewell.mcp_server import is_loopback
@@ -166,76 +203,22 @@ def check_exposure(arguments: argparse.Namespace, tokens: TokenStore) -> None:
         )
 
 
-# -- which agents --------------------------------------------------------------------------------
-
-
-def served_agents(arguments: argparse.Namespace) -> dict[str, ServedAgent]:
-    """The agent that the options name, else every agent that has a workspace in the settings."""
-    from notewell.core import normal_agent_id
-    from notewell.http_service import ServedAgent
-
-    is_named = arguments.workspace or arguments.agent or arguments.openclaw
-    configured = {} if is_named else _configured_agents()
-    if configured:
-        return configured
-    agent, workspace, settings = location_of(arguments)
-    id_ = agent.lower()
-    if normal_agent_id(id_) != id_:
-        raise BadSetting("agent", f"{agent!r} is not an agent id")
-    return {id_: ServedAgent(str(Path(workspace).absolute()), settings)}
-
-
-def route_by_bindings(served: Mapping[str, ServedAgent]) -> Callable[[str], str | None]:
-    """How bindings choose among the agents; a single agent answers everybody."""
-    if len(served) == 1:
-        return lambda _: None
-    from notewell.config import ConfigScope, read_configuration
-    from notewell.core import BadSessionKey, UnknownAgent
-
-    configuration = read_configuration(ConfigScope(), os.environ)
-
-    def route(session_key: str) -> str | None:
-        found = configuration.route_session(session_key)
-        if isinstance(found, UnknownAgent):
-            return found.id  # No token has it, so the request is refused.
-        # A key that cannot be parsed is routed nowhere; the memory treats it as a group's.
-        if isinstance(found, BadSessionKey) or found.by == "default":
-            return None
-        return found.agent
-
-    return route
-
-
 def _require_folder(served: ServedAgent) -> None:
     from notewell.notes import open_notes
 
     open_notes(served.workspace)
 
 
-def _configured_agents() -> dict[str, ServedAgent]:
-    from notewell.config import load_configuration, preloaded_settings
-    from notewell.http_service import ServedAgent
-
-    configuration = load_configuration()
-    # The default agent first: tokens use the first of their agents unless a request names one.
-    ids = sorted(configuration.agents, key=lambda id_: id_ != configuration.default_agent)
-    return {
-        id_: ServedAgent(
-            str(configuration.agents[id_].workspace),
-            preloaded=preloaded_settings(configuration, id_),
-        )
-        for id_ in ids
-        if configuration.agents[id_].workspace
-    }
+# -- limits of the process ----------------------------------------------------------------------
 
 
 def allow_files(agents: int) -> None:
     """Raises the process's own limit of open files to what this number of agents needs. Many
     systems start with 1024, which is used up by about 200 agents."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit.
+    if sys.platform == "win32":  # It has no such limit.
         return
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES_AT_LEAST + FILES_PER_AGENT * agents
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
@@ -265,17 +248,71 @@ def limit_arenas() -> None:
 # -- start ---------------------------------------------------------------------------------------
 
 
-def create_owner_token(tokens: TokenStore, state: Path, agents: Sequence[str]) -> Path | None:
-    """If there is no token yet, makes one for the owner and returns the file that holds it."""
+def create_owner_token(tokens: Tokens, state: Path) -> Path | None:
+    """If there is no token yet, makes one for the owner and returns the file that holds it. It is
+    for all agents, also for those that are added later."""
     from notewell.files import write_state
-    from notewell.http_service import OWNER_FILE, OWNER_NAME, TokenRequest
+    from notewell.http_service import ALL_AGENTS, OWNER_FILE, OWNER_NAME, TokenRequest
 
     if any(token.kind == "bearer" for token in tokens.tokens()):
         return None
-    _, secret = tokens.create(TokenRequest(OWNER_NAME, tuple(agents), ("admin",)))
+    _, secret = tokens.create(TokenRequest(OWNER_NAME, (ALL_AGENTS,), ("admin",)))
     file = state / OWNER_FILE
     write_state(file, f"{secret}\n".encode())
     return file
+
+
+@contextmanager
+def _followed(directory: AgentDirectory | None, agents: Agents) -> Iterator[None]:
+    """Agents come and go as the settings say."""
+    from notewell.http_service import DirectoryFollower
+
+    if directory is None:
+        yield
+        return
+    follower = DirectoryFollower(
+        directory, agents, before_update=lambda roster: allow_files(len(roster.agents))
+    )
+    agents.look_again = follower.look
+    follower.start()
+    try:
+        yield
+    finally:
+        follower.stop()
+
+
+@contextmanager
+def _working(agents: Agents, *, in_database: bool) -> Iterator[None]:
+    """Each replica takes work from the queue, and hears of what the others change."""
+    if not in_database:
+        yield
+        return
+    from notewell.assembly import tenant_database
+    from notewell.http_service.agents import SyncFinished
+    from notewell.http_service.postgres.events import SharedEvents
+    from notewell.http_service.sync_worker import SyncWorker
+    from notewell.postgres import Hints, SyncQueue, unknown_parts
+
+    tenant, stop = tenant_database(), threading.Event()
+    if parts := unknown_parts(*tenant):
+        logging.getLogger(__name__).warning(
+            "a newer version has added to the database what this one does not use: %s; "
+            "upgrade this replica, too",
+            ", ".join(parts),
+        )
+
+    def report(done: WorkDone) -> None:
+        if done.report is not None:
+            agents.publish(done.agent, SyncFinished(done.report, done.took_s))
+
+    worker = SyncWorker(SyncQueue(*tenant), agents.using, on_done=report)
+    # A daemon: what it does when the process ends is done again by another one.
+    threading.Thread(target=worker.run, args=(stop,), name="notewell-queue", daemon=True).start()
+    try:
+        with SharedEvents(agents, Hints(*tenant)).running():
+            yield
+    finally:
+        stop.set()
 
 
 def _address(arguments: argparse.Namespace, port: int) -> str:
@@ -319,7 +356,7 @@ def running_at(state: Path) -> str | None:
 
 def _print_start(
     arguments: argparse.Namespace,
-    state: Path,
+    links: Links,
     address: str,
     agents: tuple[str, ...],
     owner_file: Path | None,
@@ -327,21 +364,21 @@ def _print_start(
     """On standard output; the log goes to standard error."""
     if arguments.json:
         file = str(owner_file) if owner_file else None
-        link = new_link(state, address)
+        link = new_link(links, address)
         print_json({"url": address, "agents": list(agents), "ownerTokenFile": file, "page": link})
     else:
-        say(f"serving {address} for {', '.join(agents)}")
+        named = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
+        say(f"serving {address} for {named or 'nobody yet'}")
         if owner_file:
             say(f"the token for programs is in {owner_file}")
         if sys.stdout.isatty():
-            say(f"web UI (valid once, for ten minutes): {new_link(state, address)}")
+            say(f"web UI (valid once, for ten minutes): {new_link(links, address)}")
         else:
             # Output that is not a terminal may be stored in a log, and a link logs anybody in.
-            say("web UI: `notewell token link` makes a login link")
+            where = f" -w {IN_DATABASE}" if arguments.workspace == IN_DATABASE else ""
+            say(f"web UI: `notewell token link{where}` makes a login link")
     flush()
 
 
-def new_link(state: Path, address: str) -> str:
-    from notewell.http_service import LINKS_FILE, LoginLinks
-
-    return f"{address}/open?code={LoginLinks(state / LINKS_FILE).make()}"
+def new_link(links: Links, address: str) -> str:
+    return f"{address}/open?code={links.make()}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import route_of
-from notewell.cli.serve import new_link, running_at, state_dir_of
+from notewell.cli.place import add_database, route_of
+from notewell.cli.serve import kept_state, new_link, running_at, state_dir_of
 from notewell.errors import BadSetting
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.http_service import Token, TokenStore
+    from notewell.http_service import Links, Token, Tokens
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             metavar="DIR",
             help="the state folder of the server (default: NOTEWELL_STATE_DIR)",
         )
+        add_database(action, "otherwise of the state folder")
         action.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -41,7 +42,8 @@ def _add_create_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="an agent of the token; may be repeated, the first is the default (default: main)",
+        help="an agent of the token, or '*' for all, also those added later; may be repeated, "
+        "the first is the default (default: main)",
     )
     parser.add_argument(
         "--scope",
@@ -58,9 +60,8 @@ def _add_create_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.http_service import TOKENS_FILE, TokenStore
-
-    tokens = TokenStore(state_dir_of(arguments) / TOKENS_FILE)
+    kept = kept_state(arguments)
+    tokens = kept.tokens
     match arguments.action:
         case "create":
             _create(arguments, tokens)
@@ -69,11 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
         case "revoke":
             _revoke(arguments, tokens)
         case _:
-            _link(arguments)
+            _link(arguments, kept.login_links)
     return 0
 
 
-def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
+def _create(arguments: argparse.Namespace, store: Tokens) -> None:
     from notewell.http_service import TokenRequest, parse_lifetime_days
 
     # --agent a,b and --agent a --agent b mean the same.
@@ -97,7 +98,7 @@ def _create(arguments: argparse.Namespace, store: TokenStore) -> None:
     tell(f"token {token.id} for {', '.join(token.agents)}: it will not be shown again")
 
 
-def _list(arguments: argparse.Namespace, store: TokenStore) -> None:
+def _list(arguments: argparse.Namespace, store: Tokens) -> None:
     tokens = store.tokens()
     if arguments.json:
         print_json({"tokens": [as_json(token) for token in tokens]})
@@ -121,7 +122,7 @@ def _line(token: Token) -> str:
     return "  ".join(columns)
 
 
-def _revoke(arguments: argparse.Namespace, store: TokenStore) -> None:
+def _revoke(arguments: argparse.Namespace, store: Tokens) -> None:
     token = store.revoke(arguments.id)
     if arguments.json:
         print_json({"revoked": token.id})
@@ -129,14 +130,14 @@ def _revoke(arguments: argparse.Namespace, store: TokenStore) -> None:
         say(f"the token {token.name} ({token.id}) is revoked")
 
 
-def _link(arguments: argparse.Namespace) -> None:
+def _link(arguments: argparse.Namespace, links: Links) -> None:
     state = state_dir_of(arguments)
     address = running_at(state)
     if address is None:
         # A link contains the address of the server, which only a running server knows.
         raise BadSetting("serve", "no server is running here: start `notewell serve` first")
     # The code in a link works once, so a link that stays in a terminal is harmless later.
-    link = new_link(state, address)
+    link = new_link(links, address)
     if arguments.json:
         print_json({"page": link})
     else:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         moved_user_file,
         unfinished,
         user_config_dir,
+        user_file_mark,
         write_new,
         write_workspace_file,
     )
@@ -65,7 +66,8 @@ else:
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
                 "WORKSPACE_FILE default_state_dir has_files moved_user_file unfinished "
-                "user_config_dir write_new write_workspace_file"
+                "user_config_dir user_file_mark "
+                "write_new write_workspace_file"
             ),
             "provider_entries": "PROVIDER_FIELDS",
             "registry": "json_schema",

@@ -67,6 +67,23 @@ def moved_user_file(environment: Mapping[str, str]) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def user_file_mark(environment: Mapping[str, str]) -> tuple[tuple[int, ...] | None, ...]:
+    """Changes whenever the user's file is written, replaced, added or removed."""
+    named = environment.get(CONFIG_VARIABLE)
+    if named:
+        return (_stat_mark(expanded(named, environment, Path.cwd())),)
+    folder = user_config_dir(environment)
+    return tuple(_stat_mark(folder / f"{USER_STEM}{suffix}") for suffix in SUFFIXES)
+
+
+def _stat_mark(file: Path) -> tuple[int, ...] | None:
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+
+
 def has_files(workspace: Path, environment: Mapping[str, str]) -> bool:
     """Whether there is a configuration file at all; most searches need no more than this."""
     if environment.get(CONFIG_VARIABLE):

@@ -46,7 +46,13 @@ if TYPE_CHECKING:
     from notewell.core.cutting import LinePart, token_weight
     from notewell.core.languages import ENGLISH, language_of
     from notewell.core.long_lines import Extent
-    from notewell.core.packing import LineScores, pack_hits, score_lines
+    from notewell.core.packing import (
+        LineScores,
+        choose_lines,
+        pack_hits,
+        score_lines,
+        speaking,
+    )
     from notewell.core.passages import (
         ChunkLines,
         FoundChunk,
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
         add_answers,
         apply_quotas,
         merge_passages,
+        numbered_lines,
         snippet,
         widen_passages,
     )
@@ -94,9 +101,21 @@ if TYPE_CHECKING:
         text_query,
         useful_terms,
     )
-    from notewell.core.text_scores import TextMatch, TextStats, least_gap
+    from notewell.core.text_scores import (
+        TermCounts,
+        TextMatch,
+        TextMatches,
+        TextStats,
+        least_gap,
+    )
     from notewell.core.times import find_times, note_date
-    from notewell.core.window_codes import has_windows, pack_windows, window_cosines
+    from notewell.core.vector_weights import TextKind, kind_of
+    from notewell.core.window_codes import (
+        WindowTable,
+        has_windows,
+        pack_windows,
+        window_cosines,
+    )
     from notewell.core.windows import find_windows, split_text, window_places
     from notewell.core.words import (
         MARKER_ID,
@@ -122,10 +141,10 @@ else:
             "cutting": "LinePart token_weight",
             "languages": "ENGLISH language_of",
             "long_lines": "Extent",
-            "packing": "LineScores pack_hits score_lines",
+            "packing": "LineScores choose_lines pack_hits score_lines speaking",
             "passages": (
-                "ChunkLines FoundChunk Passage add_answers apply_quotas merge_passages snippet "
-                "widen_passages"
+                "ChunkLines FoundChunk Passage add_answers apply_quotas merge_passages "
+                "numbered_lines snippet widen_passages"
             ),
             "ranking": "Candidate FUSIONS Fusion unit_rows vector_score",
             "routing": (
@@ -140,9 +159,10 @@ else:
             "secret": "SECRET_MASK Secret",
             "short_hash": "short_sha256",
             "terms": "TextQuery as_spelled languages_of stop_words text_query useful_terms",
-            "text_scores": "TextMatch TextStats least_gap",
+            "text_scores": "TermCounts TextMatch TextMatches TextStats least_gap",
             "times": "find_times note_date",
-            "window_codes": "has_windows pack_windows window_cosines",
+            "vector_weights": "TextKind kind_of",
+            "window_codes": "WindowTable has_windows pack_windows window_cosines",
             "windows": "find_windows split_text window_places",
             "words": (
                 "ChunkWords MARKER_ID MARKER_NAME VERSION chunk_words index_words is_identifier "

@@ -158,11 +158,23 @@ def pack_hits(
     groups = [hit.lines or (_whole(hit),) for hit in hits]
     if as_shown is not str:
         groups = [_as_shown(own, as_shown) for own in groups]
-    chosen = _choose(groups, budget)
     return tuple(
-        _showing(hit, own, chosen[at])
-        for at, (hit, own) in enumerate(zip(hits, groups, strict=True))
+        replace(hit, shown=shown, said=speaking(hit.said, shown))
+        for hit, shown in zip(hits, choose_lines(groups, budget), strict=True)
     )
+
+
+def choose_lines(
+    groups: Sequence[Sequence[ScoredLines]], budget: int
+) -> list[tuple[QuotedLines, ...]]:
+    """For each hit the lines to show; `groups` are its lines with their scores."""
+    return [
+        tuple(
+            _quoted([own[number] for number in run], [chosen[number] for number in run])
+            for run in _runs(own, sorted(chosen))
+        )
+        for own, chosen in zip(groups, _choose(groups, budget), strict=True)
+    ]
 
 
 def _as_shown(
@@ -235,15 +247,6 @@ def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tupl
 # -- the lines that are shown --------------------------------------------------------------------
 
 
-def _showing(hit: Hit, groups: Sequence[ScoredLines], chosen: Mapping[int, str]) -> Hit:
-    shown = tuple(
-        _quoted([groups[number] for number in run], [chosen[number] for number in run])
-        for run in _runs(groups, sorted(chosen))
-    )
-    said = _speaking(hit.said, shown[0].text) if hit.said and shown else hit.said
-    return replace(hit, shown=shown, said=said)
-
-
 def _runs(groups: Sequence[ScoredLines], numbers: Sequence[int]) -> list[list[int]]:
     """The numbers of groups that are shown as one text."""
     runs: list[list[int]] = []
@@ -272,7 +275,7 @@ def _quoted(groups: Sequence[ScoredLines], texts: Sequence[str]) -> QuotedLines:
     )
 
 
-def _speaking(said: Utterance, text: str) -> Utterance:
-    """The speaker of the first line that is shown."""
-    speaker = text.partition(": ")[0]
-    return said._replace(speaker=speaker) if speaker in SPEAKERS else said
+def speaking(said: Utterance | None, shown: Sequence[QuotedLines]) -> Utterance | None:
+    """The same with the speaker of the first line that is shown; None for a note."""
+    speaker = shown[0].text.partition(": ")[0] if said and shown else ""
+    return said._replace(speaker=speaker) if said and speaker in SPEAKERS else said

@@ -41,6 +41,9 @@ WIDE_CHARS = 1090
 
 _QUESTION_MARKS = ("?", "？", "؟")
 
+KEPT_WIDE = 256
+"""The next question has many of the same passages. A few hundred bytes each."""
+
 BLANK_LINES = 2
 """Chunks with at most this many lines between them are neighbours: no chunk has blank edges."""
 
@@ -92,23 +95,31 @@ class Passage:
         return self.start_line <= line <= self.end_line
 
 
+def numbered_lines(span: Span, text: str) -> dict[int, str]:
+    """The lines of a text that begins with the first line of the span."""
+    return dict(enumerate(text.split("\n"), start=span.start_line))
+
+
 class ChunkLines:
     """The lines of one note that are in the given chunks."""
 
     def __init__(
-        self, chunks: Iterable[tuple[Span, str]], pieces: Iterable[tuple[int, LinePart]] = ()
+        self, chunks: Iterable[Mapping[int, str]], pieces: Iterable[tuple[int, LinePart]] = ()
     ) -> None:
-        """`pieces` are those of long lines, each with the number of its line."""
+        """`chunks` are the lines of each, by number; `pieces` are those of long lines, each with
+        the number of its line."""
         self._texts: dict[int, str] = {}
-        for span, text in chunks:
+        for lines in chunks:
             # Chunks overlap; the text of a shared line is the same in both.
-            self._texts |= enumerate(text.split("\n"), start=span.start_line)
+            self._texts |= lines
         cuts: dict[int, list[LinePart]] = {}
         for line, cut in pieces:
             cuts.setdefault(line, []).append(cut)
         self._long = {line: LongLine(of_line) for line, of_line in cuts.items()}
         self._rows: dict[int, tuple[LineRow, ...]] = {}
         self._groups: dict[Span, HitGroups] = {}
+        self.wide: dict[tuple[tuple[int, int], ...], tuple[int, int]] = {}
+        """The widened lines of a passage, by its own and those of the others in the note."""
 
     def has(self, line: int) -> bool:
         """Whether the whole line is known."""
@@ -179,9 +190,11 @@ def apply_quotas(
     counts: dict[str, int] = {}
     for passage in passages:
         name = source(passage)
-        if len(within) < limit and counts.get(name, 0) < quota(name):
+        if counts.get(name, 0) < quota(name):
             counts[name] = counts.get(name, 0) + 1
             within.append(passage)
+            if len(within) >= limit:
+                return within
     # By identity: a passage is mutable and has no hash.
     chosen = {id(passage) for passage in within}
     rest = [passage for passage in passages if id(passage) not in chosen]
@@ -211,7 +224,7 @@ def widen_passages(passages: Sequence[Passage], notes: Mapping[str, ChunkLines])
         if passage.part:
             passage.part = _wide_part(passage, passage.part, others, notes[passage.path])
         else:
-            _grow(passage, others, notes[passage.path])
+            _become_wide(passage, others, notes[passage.path])
 
 
 def _wide_part(
@@ -224,6 +237,18 @@ def _wide_part(
     before = max((one.end for one in same if one.end <= part.start), default=0)
     after = min((one.start for one in same if one.start >= part.end), default=line.end)
     return line.widened(part, WIDE_CHARS, Extent(before, after))
+
+
+def _become_wide(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> None:
+    key = tuple([(one.start_line, one.end_line) for one in (passage, *others)])
+    wide = lines.wide.get(key)
+    if wide is None:
+        _grow(passage, others, lines)
+        if len(lines.wide) >= KEPT_WIDE:
+            lines.wide.clear()
+        lines.wide[key] = (passage.start_line, passage.end_line)
+    else:
+        passage.start_line, passage.end_line = wide
 
 
 def _grow(passage: Passage, others: Sequence[Passage], lines: ChunkLines) -> None:

@@ -14,6 +14,7 @@ diverse. The measurements behind the defaults are in docs/ranking.md.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from math import exp2, fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -38,7 +39,7 @@ RRF_RANKS = 60
 """The constant of the paper (Cormack, Clarke, Büttcher 2009): it flattens the first ranks."""
 
 BEND = 3.0
-"""How strongly `_confidence` bends the scale."""
+"""How strongly `_confidences` bends the scale."""
 UNRELATED_SCORE = 0.02
 """The score of a cosine at the model's floor."""
 
@@ -129,8 +130,9 @@ def with_windows(
 ) -> dict[int, float]:
     """The cosine of each chunk, mixed with that of its best window. A chunk without windows is
     one window by itself."""
+    windows_of = windows.get
     return {
-        chunk_id: (1 - share) * cosine + share * max(windows.get(chunk_id, (cosine,)))
+        chunk_id: (1 - share) * cosine + share * max(windows_of(chunk_id) or (cosine,))
         for chunk_id, cosine in cosines.items()
     }
 
@@ -146,6 +148,17 @@ def vector_score(cosine: float, facts: ModelFacts) -> float:
         return UNRELATED_SCORE * max(0.0, 1 + cosine) / (1 + floor)
     nearness = (cosine - floor) / (facts.cosine_ceiling - floor)
     return UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, nearness)
+
+
+def vector_scores(cosines: Mapping[int, float], facts: ModelFacts) -> dict[int, float]:
+    """`vector_score` of all chunks that a search found."""
+    floor, span = facts.cosine_floor, facts.cosine_ceiling - facts.cosine_floor
+    return {
+        chunk_id: UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, (cosine - floor) / span)
+        if cosine > floor
+        else vector_score(cosine, facts)
+        for chunk_id, cosine in cosines.items()
+    }
 
 
 def estimated_vectors(
@@ -174,29 +187,29 @@ def fuse(
     did not find the chunk gives it 0, or the estimate."""
     vector_part, text_part, scale = _FUSIONS[fusion](legs)
     vector_of, text_of = vector_part.get, text_part.get
-    return {
-        chunk_id: scale(weight * vector_of(chunk_id, 0.0) + (1 - weight) * text_of(chunk_id, 0.0))
+    shares = {
+        chunk_id: weight * vector_of(chunk_id, 0.0) + (1 - weight) * text_of(chunk_id, 0.0)
         for chunk_id, weight in weights.items()
     }
+    return scale(shares)
 
 
-_FusionParts: TypeAlias = (
-    "tuple[Mapping[int, float], Mapping[int, float], Callable[[float], float]]"
-)
+_Scores: TypeAlias = "Mapping[int, float]"
+_FusionParts: TypeAlias = "tuple[_Scores, _Scores, Callable[[_Scores], dict[int, float]]]"
 
 
 def _weighted(legs: LegScores) -> _FusionParts:
-    return {**legs.vectors, **legs.estimates}, legs.texts, _confidence
+    return {**legs.vectors, **legs.estimates}, legs.texts, _confidences
 
 
 def _rrf(legs: LegScores) -> _FusionParts:
-    return _by_rank({**legs.vectors, **legs.estimates}), _by_rank(legs.texts), float
+    return _by_rank({**legs.vectors, **legs.estimates}), _by_rank(legs.texts), dict
 
 
 def _seed(legs: LegScores) -> _FusionParts:
     # OpenClaw counts ranks from 0, we from 1. A negative cosine would lower the keyword score.
     texts = {chunk_id: 1 / rank for chunk_id, rank in ranks(legs.texts).items()}
-    return {chunk_id: max(0.0, value) for chunk_id, value in legs.cosines.items()}, texts, float
+    return {chunk_id: max(0.0, value) for chunk_id, value in legs.cosines.items()}, texts, dict
 
 
 _FUSIONS: dict[Fusion, Callable[[LegScores], _FusionParts]] = {
@@ -212,14 +225,16 @@ def _by_rank(scores: Mapping[int, float]) -> dict[int, float]:
     return {chunk_id: first / (RRF_RANKS + rank) for chunk_id, rank in ranks(scores).items()}
 
 
-def _confidence(share: float) -> float:
+def _confidences(shares: Mapping[int, float]) -> dict[int, float]:
     """Bend the scale, without changing the order, so that 0.35 means "perhaps".
 
     In two LoCoMo workspaces, 99 % of the hits with the evidence had a share above .20, and the
     best hit for a query about the other workspace had a median of .18. The threshold 0.35 is a
     share of .12, below both: a doubtful hit costs little time, a missing one costs the answer.
     """
-    return share * (1 + BEND) / (1 + BEND * share)
+    return {
+        chunk_id: share * (1 + BEND) / (1 + BEND * share) for chunk_id, share in shares.items()
+    }
 
 
 def ranks(scores: Mapping[int, float]) -> dict[int, int]:
@@ -299,9 +314,12 @@ def time_factors(
         bonus = TIME_BONUS / (1 + query_time.distance_days(day) / NEAR_DAYS)
         # Age does not count then: who names a time in the past wants old notes.
         return TimeFactors(recency=1.0 + bonus)
-    if half_life_days is None:
-        return TimeFactors()
-    fresh = decay((today - day).days, half_life_days, floor=0.0)
+    return TimeFactors() if half_life_days is None else _aged((today - day).days, half_life_days)
+
+
+@lru_cache(maxsize=4096)
+def _aged(age_days: int, half_life_days: float) -> TimeFactors:
+    fresh = decay(age_days, half_life_days, floor=0.0)
     return TimeFactors(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
 
 

@@ -17,6 +17,7 @@ in both (`packing.py`). docs/ranking.md has the measured effect.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ _REQUEST = re.compile(
 """Asks for an answer, and says nothing of whom it is about."""
 
 
+@lru_cache(maxsize=64)
 def is_about_user(question: str) -> bool:
     """Whether a question is about the person who asks, or `the user` if an agent asks, and not
     about what the assistant said. A word of one language may be another word in a second one: then

@@ -16,13 +16,14 @@ the query, add to the share. docs/ranking.md has the measured effect of each par
 from __future__ import annotations
 
 import math
-from itertools import zip_longest
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, overload
 
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from notewell.core.terms import TextQuery
     from notewell.types import Span
@@ -62,8 +63,78 @@ class TextMatch(NamedTuple):
     """The smallest distance of each term to the next term of the query; 0 if one of the two is
     missing."""
 
-    def has(self, term: int) -> bool:
-        return bool(self.body[term] or self.heading[term] or self.name[term])
+
+class TermCounts(NamedTuple):
+    """How often each chunk has one term, by field; chunks without it are left out."""
+
+    body: dict[int, float]
+    heading: dict[int, float]
+    name: dict[int, float]
+
+    def chunk_ids(self) -> set[int]:
+        return {*self.body, *self.heading, *self.name}
+
+
+class TextMatches(Sequence[TextMatch]):
+    """The chunks that have at least one term, best first. The counts are kept by term: most chunks
+    lack most terms, and a search looks at a hundred chunks."""
+
+    __slots__ = ("gaps", "ids", "lengths", "terms")
+
+    def __init__(
+        self,
+        ids: Sequence[int],
+        lengths: Mapping[int, int],
+        terms: Sequence[TermCounts],
+        gaps: Sequence[Mapping[int, int]],
+    ) -> None:
+        """The counts are those of `ids`; `lengths` may have more."""
+        self.ids = ids
+        self.lengths = lengths
+        self.terms = terms
+        self.gaps = gaps
+
+    @classmethod
+    def of(cls, matches: Sequence[TextMatch]) -> TextMatches:
+        numbers = range(len(matches[0].body) if matches else 0)
+        terms = [
+            TermCounts(
+                {one.chunk_id: one.body[term] for one in matches if one.body[term]},
+                {one.chunk_id: one.heading[term] for one in matches if one.heading[term]},
+                {one.chunk_id: one.name[term] for one in matches if one.name[term]},
+            )
+            for term in numbers
+        ]
+        gaps = [
+            {one.chunk_id: one.gaps[at] for one in matches if one.gaps and one.gaps[at]}
+            for at in numbers[:-1]
+        ]
+        lengths = {one.chunk_id: one.length for one in matches}
+        return cls(list(lengths), lengths, terms, gaps)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> TextMatch: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[TextMatch]: ...
+    def __getitem__(self, at: int | slice) -> TextMatch | list[TextMatch]:
+        if isinstance(at, slice):
+            return [self._row(one) for one in self.ids[at]]
+        return self._row(self.ids[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _row(self, chunk_id: int) -> TextMatch:
+        body, heading, name = (
+            tuple([term[field].get(chunk_id, 0) for term in self.terms]) for field in range(3)
+        )
+        gaps = tuple([gaps.get(chunk_id, 0) for gaps in self.gaps])
+        return TextMatch(chunk_id, body, heading, name, self.lengths[chunk_id], gaps)
 
 
 def least_gap(one: Sequence[int], other: Sequence[int]) -> int:
@@ -111,94 +182,96 @@ def query_weights(query: TextQuery, stats: TextStats) -> QueryWeights:
     return QueryWeights(terms, tuple(map(min, separate, separate[1:])), sum(terms))
 
 
-def text_score(
-    match: TextMatch,
-    stats: TextStats,
-    weights: QueryWeights,
-    before: TextMatch | None = None,
-    after: TextMatch | None = None,
-) -> float:
-    """With the matches in the chunks before and after, if they match too."""
-    possible = weights.possible
-    if not possible:
-        return 0.0
-    _, bodies, headings, names, words, gaps = match
-    if before is not None or after is not None:
-        bodies = _with_share(bodies, before, after)
-    length = words / stats.mean_length if stats.mean_length else 1.0
-    saturation = K1 * (1 - B + B * length)
-    earned = 0.0
-    if any(headings) or any(names):
-        for value, body, heading, name in zip(weights.terms, bodies, headings, names, strict=True):
-            if body or heading or name:
-                frequency = body + HEADING_WEIGHT * heading + NAME_WEIGHT * name
-                earned += value * frequency / (frequency + saturation)
-    else:  # Nearly every chunk: most words of a question are in no heading.
-        for value, body in zip(weights.terms, bodies, strict=True):
-            if body:
-                earned += value * body / (body + saturation)
-    share = earned / possible
-    if any(gaps):
-        share += CLOSE * _closeness(match, weights) / possible * (1 - share)
-    # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to about
-    # two thirds, without changing the order.
-    return share * (1 + K1) / (1 + K1 * share)
-
-
-def _closeness(match: TextMatch, weights: QueryWeights) -> float:
-    return sum(
-        value / gap
-        for value, gap in zip(weights.neighbours, match.gaps, strict=False)
-        if 0 < gap <= CLOSE_WORDS
-    )
-
-
 def text_scores(
-    matches: Iterable[TextMatch],
+    matches: TextMatches,
     places: Mapping[int, tuple[str, Span]],
     stats: TextStats,
     weights: QueryWeights,
 ) -> dict[int, float]:
     """The score of each match, by chunk. `places` has the note and the lines of each chunk."""
-    in_order = sorted(matches, key=lambda match: places[match[0]])
-    scores: dict[int, float] = {}
-    before = None
-    for match, after in zip_longest(in_order, in_order[1:]):
-        is_near = after is not None and _is_near(places[match[0]], places[after[0]])
-        scores[match[0]] = text_score(match, stats, weights, before, after if is_near else None)
-        before = match if is_near else None
+    in_order = sorted(matches.ids, key=places.__getitem__)
+    possible = weights.possible
+    if not possible:
+        return dict.fromkeys(in_order, 0.0)
+    earned = _earned(matches, _neighbours(in_order, places), stats, weights)
+    close = _closeness(matches, weights)
+    scores = dict[int, float]()
+    for chunk_id in in_order:
+        share = earned[chunk_id] / possible
+        if chunk_id in close:
+            share += CLOSE * close[chunk_id] / possible * (1 - share)
+        # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to
+        # about two thirds, without changing the order.
+        scores[chunk_id] = share * (1 + K1) / (1 + K1 * share)
     return scores
 
 
-def _is_near(place: tuple[str, Span], after: tuple[str, Span]) -> bool:
-    (path, (_, end_line)), (next_path, (start_line, _)) = place, after
-    return start_line <= end_line + NEIGHBOUR_LINES and path == next_path
-
-
-def _with_share(
-    own: Sequence[float], before: TextMatch | None, after: TextMatch | None
-) -> Sequence[float]:
-    """With a share of the frequencies of the chunks around it."""
-    if before is not None and after is not None:
-        around = zip(own, before.body, after.body, strict=True)
-        return [one + NEIGHBOUR_WEIGHT * b + NEIGHBOUR_WEIGHT * a for one, b, a in around]
-    other = before or after
-    if other is None:
-        return own
-    return [one + NEIGHBOUR_WEIGHT * o for one, o in zip(own, other.body, strict=True)]
-
-
-def exact_matches(matches: Iterable[TextMatch], query: TextQuery) -> set[int]:
-    """The chunks that have all terms, or an identifier: no threshold applies to them."""
-    numbers = [query.terms.index(term) for term in query.identifiers]
-    return {
-        match[0]
-        for match in matches
-        if 0 not in match.body
-        or ((any(match.heading) or any(match.name)) and _has_all(match))
-        or (numbers and any(match.has(number) for number in numbers))
+def _earned(
+    matches: TextMatches,
+    neighbours: tuple[Mapping[int, int], Mapping[int, int]],
+    stats: TextStats,
+    weights: QueryWeights,
+) -> dict[int, float]:
+    """The sum of the weights of the terms, each as far as its frequency goes."""
+    after, before = neighbours
+    mean, lengths = stats.mean_length, matches.lengths
+    saturation = {
+        one: K1 * (1 - B + B * (lengths[one] / mean if mean else 1.0)) for one in matches.ids
     }
+    earned = dict.fromkeys(matches.ids, 0.0)
+    for value, (body, heading, name) in zip(weights.terms, matches.terms, strict=True):
+        frequencies = dict(body)
+        frequency_of = frequencies.get
+        # First what the chunk before lends, then the one after: the order of a sum changes its
+        # last digit.
+        for neighbour_of in (after.get, before.get):
+            for chunk_id, count in body.items():
+                other = neighbour_of(chunk_id)
+                if other is not None:
+                    frequencies[other] = frequency_of(other, 0.0) + NEIGHBOUR_WEIGHT * count
+        for chunk_id, count in heading.items():
+            frequencies[chunk_id] = frequency_of(chunk_id, 0.0) + HEADING_WEIGHT * count
+        for chunk_id, count in name.items():
+            frequencies[chunk_id] = frequency_of(chunk_id, 0.0) + NAME_WEIGHT * count
+        for chunk_id, frequency in frequencies.items():
+            earned[chunk_id] += value * frequency / (frequency + saturation[chunk_id])
+    return earned
 
 
-def _has_all(match: TextMatch) -> bool:
-    return all(map(any, zip(match.body, match.heading, match.name, strict=True)))
+def _neighbours(
+    in_order: Sequence[int], places: Mapping[int, tuple[str, Span]]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """The next match after a chunk and the last one before it, if they are near."""
+    after, before = dict[int, int](), dict[int, int]()
+    for one, other in pairwise(in_order):
+        (path, (_, end_line)), (next_path, (start_line, _)) = places[one], places[other]
+        if start_line <= end_line + NEIGHBOUR_LINES and path == next_path:
+            after[one], before[other] = other, one
+    return after, before
+
+
+def _closeness(matches: TextMatches, weights: QueryWeights) -> dict[int, float]:
+    close = dict[int, float]()
+    for value, gaps in zip(weights.neighbours, matches.gaps, strict=False):
+        for chunk_id, gap in gaps.items():
+            if gap <= CLOSE_WORDS:
+                close[chunk_id] = close.get(chunk_id, 0) + value / gap
+    return close
+
+
+def exact_matches(matches: TextMatches, query: TextQuery) -> set[int]:
+    """The chunks that have all terms, or an identifier: no threshold applies to them."""
+    exact = set[int]()
+    for term in query.identifiers:
+        exact |= matches.terms[query.terms.index(term)].chunk_ids()
+    # The rarest first: then the rest is soon empty.
+    rarest, *others = sorted(matches.terms, key=lambda term: len(term.body)) or [_NOWHERE]
+    having_all = rarest.chunk_ids()
+    for one in others:
+        if not having_all:
+            break
+        having_all &= one.chunk_ids()
+    return exact | having_all
+
+
+_NOWHERE = TermCounts({}, {}, {})

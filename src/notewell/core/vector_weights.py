@@ -12,8 +12,7 @@ The numbers are those of the model, `ModelFacts.weights`. Where it has none, the
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from notewell.core.windows import is_code, is_long
 from notewell.records import NamedTuple
@@ -37,27 +36,31 @@ MOST = 0.5
 MANY = 1 / 3
 """Of long paragraphs, every second chunk is the short rest of one."""
 
-KEPT_KINDS = 4096
-"""The next question finds many of the same chunks. About 4 MB of text at most."""
+
+class WithKind(Protocol):
+    """A chunk, which knows its kind."""
+
+    @property
+    def kind(self) -> TextKind: ...
 
 
 def vector_weights(
     legs: LegScores,
     facts: ModelFacts,
     query: str,
-    texts: Mapping[int, str],
+    chunks: Mapping[int, WithKind],
     fusion: Fusion = "weighted",
     requested: float | None = None,
 ) -> dict[int, float]:
-    """By the id of the chunk. `texts` are those of all chunks that a leg found."""
+    """By the id of the chunk. `chunks` are all that a leg found."""
     usual = _usual_weight(legs, facts, fusion, requested)
     weights = facts.weights
     is_set = requested is not None or fusion == "seed"
     if is_set or not legs.vectors or weights.is_one_for_all:
-        return dict.fromkeys(texts, usual)
-    kinds = {chunk_id: _kind(text) for chunk_id, text in texts.items()}
+        return dict.fromkeys(chunks, usual)
+    kinds = {chunk_id: chunk.kind for chunk_id, chunk in chunks.items()}
     if weights.code is not None and _share(kind.is_code for kind in kinds.values()) > MOST:
-        return dict.fromkeys(texts, weights.code)
+        return dict.fromkeys(chunks, weights.code)
     script = script_of_question(query)
     same_script = _same_script_weight(weights, script, kinds.values())
     nearest = kinds[max(legs.vectors, key=legs.vectors.__getitem__)]
@@ -89,7 +92,7 @@ def _usual_weight(
 
 
 def _same_script_weight(
-    weights: VectorWeights, query: Script, kinds: Iterable[_Kind]
+    weights: VectorWeights, query: Script, kinds: Iterable[TextKind]
 ) -> float | None:
     """One for all chunks in the script of the query: with another weight for the short ones among
     long ones, the end of a long paragraph would rise above its middle."""
@@ -100,7 +103,11 @@ def _same_script_weight(
 
 
 def _by_kind(
-    chunk: _Kind, nearest: _Kind, query: Script, weights: VectorWeights, same_script: float | None
+    chunk: TextKind,
+    nearest: TextKind,
+    query: Script,
+    weights: VectorWeights,
+    same_script: float | None,
 ) -> float | None:
     """Where even the nearest chunk has words in the script of the query, the others gain nothing:
     commands in Chinese documentation would rise above the text around them."""
@@ -111,7 +118,9 @@ def _by_kind(
     return weights.across_scripts
 
 
-class _Kind(NamedTuple):
+class TextKind(NamedTuple):
+    """What a text is, as far as the weights depend on it."""
+
     is_code: bool
     is_long: bool
     script: Script
@@ -121,9 +130,8 @@ class _Kind(NamedTuple):
         return self.has_chinese if script == "han" else self.script == script
 
 
-@lru_cache(maxsize=KEPT_KINDS)
-def _kind(text: str) -> _Kind:
-    return _Kind(is_code(text), is_long(text), script_of(text), has_words_in("han", text))
+def kind_of(text: str) -> TextKind:
+    return TextKind(is_code(text), is_long(text), script_of(text), has_words_in("han", text))
 
 
 def _share(properties: Iterable[bool]) -> float:

@@ -44,21 +44,29 @@ def has_windows(packed: bytes, count: int, dims: int) -> bool:
 
 def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> dict[int, tuple[float, ...]]:
     """The cosine of each window, by the id of the chunk; rounded to nine digits."""
-    import numpy as np
+    return WindowTable(packed, len(vector)).cosines(vector) if packed else {}
 
-    if not packed:
-        return {}
-    dims = len(vector)
-    counts = [len(blob) // dims for blob in packed.values()]
-    joined = b"".join(blob[1:] for blob in packed.values())
-    codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
-    # In float64 and row by row: a matrix product rounds differently depending on where a row is.
-    products = np.vecdot(codes, vector.astype(np.float64))
-    lengths = np.sqrt(np.vecdot(codes, codes))
-    cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
-    rows = cosines.round(9).tolist()
-    ends = accumulate(counts)
-    return {
-        chunk_id: tuple(rows[end - count : end])
-        for chunk_id, count, end in zip(packed, counts, ends, strict=True)
-    }
+
+class WindowTable:
+    """The windows of some chunks, unpacked."""
+
+    def __init__(self, packed: Mapping[int, bytes], dims: int) -> None:
+        import numpy as np
+
+        counts = [len(blob) // dims for blob in packed.values()]
+        joined = b"".join([blob[1:] for blob in packed.values()])
+        self._codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
+        self._lengths = np.sqrt(np.vecdot(self._codes, self._codes))
+        ends = list(accumulate(counts))
+        self._places = list(zip(packed, [0, *ends], ends, strict=False))
+
+    def cosines(self, vector: Vectors) -> dict[int, tuple[float, ...]]:
+        import numpy as np
+
+        # In float64 and row by row: a matrix product rounds differently depending on where a row
+        # is.
+        products = np.vecdot(self._codes, vector.astype(np.float64))
+        lengths = self._lengths
+        cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
+        rows = cosines.round(9).tolist()
+        return {chunk_id: tuple(rows[start:end]) for chunk_id, start, end in self._places}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.doctor.checkup import examine
-    from notewell.doctor.finding import Finding, Subject
+    from notewell.doctor.finding import SYNC, Finding, Subject
     from notewell.doctor.repairs import RepairResult, repair
     from notewell.doctor.state_dir import nearest
     from notewell.doctor.verification import VerifyReport, verify
@@ -31,7 +31,7 @@ else:
         __name__,
         {
             "checkup": "examine",
-            "finding": "Finding Subject",
+            "finding": "SYNC Finding Subject",
             "repairs": "RepairResult repair",
             "state_dir": "nearest",
             "verification": "VerifyReport verify",

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.doctor import machine, notes_health, state_dir
-from notewell.doctor.finding import SYNC, Finding, SyncIndex, of_store
+from notewell.doctor.finding import (
+    FIX,
+    MOST_LISTED,
+    SYNC,
+    Finding,
+    SetEntriesAside,
+    SyncIndex,
+    of_store,
+)
 from notewell.doctor.state_files import index_folders, leftover_findings
 from notewell.errors import NotewellError
 from notewell.index import size_text
@@ -31,9 +39,20 @@ if TYPE_CHECKING:
 
     Check = tuple[str, Callable[[], Iterable[Finding]]]
 
+START_FOLDER = "`notewell init` makes a start"
+START_DATABASE = "`notewell append` writes the first one, `notewell push` copies a folder"
+
 
 def examine(subject: Subject) -> list[Finding]:
     """All findings, problems or not. Asks the embedder for one real vector."""
+    findings: dict[tuple[str, str | None], Finding] = {}
+    for one in _all_findings(subject):
+        # A server that does not answer fails many checks; it is reported once.
+        findings.setdefault((one.message, one.todo), one)
+    return list(findings.values())
+
+
+def _all_findings(subject: Subject) -> list[Finding]:
     memory, indexer = subject.memory, subject.indexer
     findings = [*_run(_machine_checks(subject))]
     if memory is None or indexer is None:
@@ -42,7 +61,7 @@ def examine(subject: Subject) -> list[Finding]:
         findings.append(Finding("memory", trouble, "repair this first"))
         return [*findings, *_run(_state_checks(subject, lambda: 0))]
     scan = cache(indexer.notes.scan)  # One scan serves all checks.
-    findings += _run(_notes_checks(subject, indexer, scan))
+    findings += _run(_notes_checks(subject, memory, scan))
     findings += _run(_state_checks(subject, lambda: _note_bytes(scan)))
     return [*findings, *_run(_memory_checks(subject, memory))]
 
@@ -85,14 +104,20 @@ def _state_checks(subject: Subject, note_bytes: Callable[[], int]) -> list[Check
     ]
 
 
-def _notes_checks(subject: Subject, indexer: Indexer, scan: Callable[[], Scan]) -> list[Check]:
+def _notes_checks(subject: Subject, memory: Memory, scan: Callable[[], Scan]) -> list[Check]:
     root, now = subject.workspace, subject.now()
-    return [
-        ("notes", lambda: notes_health.notes(scan(), root)),
-        ("notes", lambda: notes_health.writable(scan(), root)),
+    first_step = START_DATABASE if root is None else START_FOLDER
+    always: list[Check] = [
+        ("notes", lambda: notes_health.notes(scan(), subject.location, first_step)),
         ("clock", lambda: notes_health.clock(scan(), now)),
+    ]
+    if root is None:
+        return [("postgres", lambda: _notes_server(subject, memory)), *always]
+    return [
+        *always,
+        ("notes", lambda: notes_health.closed_files(scan(), root)),
         ("orphans", lambda: notes_health.copies(root, now.timestamp())),
-        ("watch", lambda: machine.inotify(_watched_folders(indexer))),
+        ("watch", lambda: machine.inotify(_watched_folders(memory.indexer))),
     ]
 
 
@@ -105,6 +130,7 @@ def _memory_checks(subject: Subject, memory: Memory) -> list[Check]:
         ("embedder", lambda: embedder(memory, status())),
         ("sync", lambda: last_sync(status())),
         ("capture", lambda: capture(subject)),
+        ("entries", lambda: entries(subject.state, memory)),
         ("kept", lambda: kept(subject, memory)),
     ]
 
@@ -134,6 +160,16 @@ def _store_findings(what: str, subject: Subject, part: StorePart) -> Iterator[Fi
         yield of_store(what, found, subject.index)
 
 
+def _notes_server(subject: Subject, memory: Memory) -> Iterator[Finding]:
+    """The database of the notes, unless it has the index, too: then the store has said it."""
+    from notewell.postgres import configured_address, inspect_server, shared_database
+
+    if subject.store.local_paths():
+        address = configured_address(memory.settings.store.url, subject.environment)
+        for found in inspect_server(shared_database(address)):
+            yield Finding("postgres", found.message, found.action)
+
+
 def _leftovers(subject: Subject) -> Iterator[Finding]:
     """Of every agent: an agent that is no longer configured leaves its index behind."""
     from notewell.stores import store_at
@@ -157,7 +193,7 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
 
     known = dict(_known_indexes(subject))
     for folder, workspace in known.items():
-        if os.path.isdir(folder) and not os.path.isdir(workspace):  # noqa: PTH112
+        if workspace is not None and os.path.isdir(folder) and not os.path.isdir(workspace):  # noqa: PTH112
             size = size_text(store_at(folder).describe().size_bytes)
             message = f"the workspace {workspace} is gone, its index ({size}) is still there"
             yield Finding("orphans", message, f"if it does not come back: `rm -r {folder}`")
@@ -169,8 +205,8 @@ def other_indexes(subject: Subject) -> Iterator[Finding]:
         yield Finding("indexes", f"{message}, below {subject.state}")
 
 
-def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path]]:
-    """Index folders with their workspaces."""
+def _known_indexes(subject: Subject) -> Iterator[tuple[Path, Path | None]]:
+    """Index folders with their workspaces; None for notes in a database."""
     from notewell.config import ConfigScope, read_configuration
     from notewell.stores import index_dir
 
@@ -301,10 +337,25 @@ def capture(subject: Subject) -> Iterator[Finding]:
     """What the hooks of the agent's host have done; no finding if none ever ran."""
     from notewell.capture import capture_dir, capture_health
 
-    folder = capture_dir(subject.state, subject.agent, subject.workspace)
+    folder = capture_dir(subject.state, subject.agent, subject.location)
     health = capture_health(folder, subject.now())
     if health is not None:
         yield Finding("capture", health.message, health.action)
+
+
+def entries(state: Path, memory: Memory) -> Iterator[Finding]:
+    """Whether each entry is as it was written; no finding if nothing was ever stored."""
+    from notewell.entries import EntriesSettings, audit_entries, has_entries
+
+    folder = (memory.settings.entries or EntriesSettings()).folder(state)
+    if not has_entries(folder):
+        return
+    audit = audit_entries(folder)
+    for message in audit.damaged[:MOST_LISTED]:
+        todo = f"go on with the others: {FIX}; `notewell entries import` restores an export"
+        yield Finding("entries", message, todo, SetEntriesAside(folder))
+    message = f"{audit.entries} as they were written"
+    yield Finding("entries", f"{message}, in {folder}", public_message=message)
 
 
 def kept(subject: Subject, memory: Memory) -> Iterator[Finding]:
@@ -312,7 +363,7 @@ def kept(subject: Subject, memory: Memory) -> Iterator[Finding]:
     from notewell.capture import capture_dir, read_keep_status
     from notewell.sessions import kept_dir
 
-    place = (subject.state, subject.agent, subject.workspace)
+    place = (subject.state, subject.agent, subject.location)
     sessions, settings = memory.settings.sessions, memory.settings.capture
     status = read_keep_status(
         capture_dir(*place), kept_dir(*place), settings, is_searched=sessions.search_kept

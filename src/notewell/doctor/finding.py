@@ -36,7 +36,10 @@ class Subject:
     """
 
     agent: str
-    workspace: Path
+    workspace: Path | None
+    """The folder of the notes; None if they are in a database."""
+    location: str
+    """Where the notes are, in words; see `NoteStore.location`."""
     state: Path
     """The folder of everything that Notewell keeps for itself."""
     store: IndexStore
@@ -57,7 +60,8 @@ class Subject:
     def of(cls, memory: Memory) -> Subject:
         return cls(
             agent=memory.agent,
-            workspace=memory.workspace,
+            workspace=memory.notes.folder,
+            location=memory.notes.location,
             state=memory.state_dir,
             store=memory.indexer.store,
             now=memory.now,
@@ -67,14 +71,17 @@ class Subject:
 
     @classmethod
     def without_memory(cls, agent: str, workspace: Path, state: Path, trouble: str) -> Subject:
+        from notewell.notes import IN_DATABASE
         from notewell.stores import index_dir, store_at
 
-        root = Path(os.path.realpath(workspace))
+        root = None if str(workspace) == IN_DATABASE else Path(os.path.realpath(workspace))
+        location = IN_DATABASE if root is None else str(root)
         return cls(
             agent=agent,
             workspace=root,
+            location=location,
             state=state,
-            store=store_at(index_dir(state, agent, root)),
+            store=store_at(index_dir(state, agent, location)),
             now=lambda: datetime.now(UTC).astimezone(),
             trouble=trouble,
         )
@@ -110,7 +117,14 @@ class SyncIndex:
     """For an index that is missing, old, or behind the notes."""
 
 
-Remedy: TypeAlias = RestrictAccess | RemoveFiles | RepairStore | SyncIndex
+@dataclass(frozen=True, slots=True)
+class SetEntriesAside:
+    """For damaged entries: a copy of them, and a new table with the others."""
+
+    folder: Path
+
+
+Remedy: TypeAlias = RestrictAccess | RemoveFiles | RepairStore | SetEntriesAside | SyncIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,12 @@ SLACK = timedelta(days=1)
 """In another time zone it is tomorrow already."""
 
 
-def notes(scan: Scan, root: Path) -> Iterator[Finding]:
+def notes(scan: Scan, location: str, first_step: str) -> Iterator[Finding]:
+    """`first_step` is for a memory without notes."""
     number = len(scan.notes)
-    todo = None if number else "`notewell init` makes a start"
+    todo = None if number else first_step
     count = f"{number} note{'' if number == 1 else 's'}"
-    yield Finding("notes", f"{count} in {root}", todo, public_message=count, public_todo=todo)
-    # A scan reads names and stats only, so a note that cannot be opened is among its notes.
-    closed = [path for path in scan.notes if not may(root / path, os.R_OK)]
-    yield from _each("notes", closed, "permission denied", "let Notewell read it")
+    yield Finding("notes", f"{count} in {location}", todo, public_message=count, public_todo=todo)
     for one in scan.unreadable[:MOST_LISTED]:
         yield Finding("notes", f"{one.path}: {one.why}", "let Notewell read it")
     # Conflict copies are ignored by the scan, so their content is invisible until merged.
@@ -49,13 +47,16 @@ def _left_out(ignored: Sequence[Ignored]) -> Iterator[Finding]:
         yield Finding.public("notes", f"left out: {len(ignored) - MOST_LISTED} more")
 
 
-def writable(scan: Scan, root: Path) -> Iterator[Finding]:
-    """Whether agents can append. A workspace that is read-only as a whole may be intended."""
+def closed_files(scan: Scan, root: Path) -> Iterator[Finding]:
+    """What cannot be read, and what agents cannot append to. A workspace that is read-only as a
+    whole may be intended."""
+    # A scan reads names and stats only, so a note that cannot be opened is among its notes.
+    unreadable = [path for path in scan.notes if not may(root / path, os.R_OK)]
+    yield from _each("notes", unreadable, "permission denied", "let Notewell read it")
     if not may(root, os.W_OK):
         message = f"{root} is read-only: notes are searched; nothing is appended or captured"
         yield Finding("notes", message)
         return
-    # Those that cannot even be read are reported by `notes`.
     readable = (path for path in scan.notes if may(root / path, os.R_OK))
     closed = [path for path in readable if not may(root / path, os.W_OK)]
     yield from _each("notes", closed, "cannot be appended to", "make it writable, if agents write")

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
-from notewell.doctor.finding import RemoveFiles, RepairStore, RestrictAccess, SyncIndex
+from notewell.doctor.finding import (
+    RemoveFiles,
+    RepairStore,
+    RestrictAccess,
+    SetEntriesAside,
+    SyncIndex,
+)
 from notewell.doctor.state_files import own_files
 from notewell.errors import IndexTrouble, NotewellError
 from notewell.records import dataclass
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 LEASE_WAIT_S = 10.0
 
 # Free disk space before anything is built; a sync comes last and finds everything else repaired.
-_ORDER = ("permissions", "leftovers", "orphans", "cache", "set-aside", "index")
+_ORDER = ("permissions", "leftovers", "orphans", "entries", "cache", "set-aside", "index")
 _STORE_REPAIRS = {"sweep": "orphans", "reset-cache": "cache", "set-aside": "set-aside"}
 
 
@@ -70,6 +77,8 @@ def _kind(remedy: Remedy) -> str:
             return "leftovers"
         case RepairStore(repair=kind):
             return _STORE_REPAIRS[kind]
+        case SetEntriesAside():
+            return "entries"
         case SyncIndex():
             return "index"
 
@@ -101,8 +110,17 @@ def _carry_out(
             if remedy.repair != "set-aside":
                 return done
             return "; ".join(filter(None, [done, _sync(subject.memory, on_progress)]))
+        case SetEntriesAside(folder):
+            return _set_entries_aside(folder)
         case SyncIndex():
             return _sync(subject.memory, on_progress)
+
+
+def _set_entries_aside(folder: Path) -> str:
+    from notewell.entries import set_damaged_aside
+
+    copies = [str(path) for path in set_damaged_aside(folder, wait_s=LEASE_WAIT_S)]
+    return f"went on with the others; a copy of before is {', '.join(copies)}" if copies else ""
 
 
 def _repair_store(remedy: RepairStore, subject: Subject) -> str:
@@ -132,6 +150,8 @@ def _refill_cache(memory: Memory | None) -> str:
 
 def _restrict_access(paths: Sequence[Path], subject: Subject) -> str:
     done = 0
+    if sys.platform == "win32":  # No finding asks for it there.
+        return ""
     for path in _with_side_files(paths, subject):
         try:
             # By a descriptor that follows no link: nobody can put another file in between.

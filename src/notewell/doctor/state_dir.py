@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notewell.doctor.finding import FIX, Finding, RestrictAccess
 from notewell.doctor.state_files import capture_folders, index_folders, own_files
-from notewell.files import why_not_writable
+from notewell.files import effective_user, why_not_writable
 from notewell.index import size_text
 
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ def _not_accessible(folders: Iterable[Path]) -> Iterator[Finding]:
 
 
 def _of_other_users(paths: Iterable[Path]) -> Iterator[Finding]:
-    if os.name == "nt":
+    if sys.platform == "win32":
         return
     # After one run with sudo some files belong to root, and later syncs fail.
-    theirs = [path for path in paths if _status(path).st_uid != os.geteuid()]
+    theirs = [path for path in paths if _status(path).st_uid != effective_user()]
     if theirs:
         uid = _status(theirs[0]).st_uid
         message = f"{len(theirs)} of our files belong to user {uid}, first {theirs[0]}"
@@ -87,7 +88,7 @@ def _of_other_users(paths: Iterable[Path]) -> Iterator[Finding]:
 def _open_to_others(
     state: Path, folders: Iterable[Path], files: Iterable[Path]
 ) -> Iterator[Finding]:
-    if os.name == "nt":
+    if sys.platform == "win32":
         return
     readable = tuple(file for file in files if _is_open(file, OTHERS))
     if readable:
@@ -113,7 +114,7 @@ def _open_to_others(
 
 def _is_open(path: Path, bits: int) -> bool:
     """Files of another user are reported separately; we cannot change their mode."""
-    return bool(_mode(path) & bits) and _status(path).st_uid == os.geteuid()
+    return bool(_mode(path) & bits) and _status(path).st_uid == effective_user()
 
 
 def _mode(path: Path) -> int:
@@ -125,7 +126,7 @@ def _status(path: Path) -> os.stat_result:
     try:
         return path.lstat()
     except OSError:
-        return os.stat_result((0, 0, 0, 0, os.geteuid(), 0, 0, 0, 0, 0))
+        return os.stat_result((0, 0, 0, 0, effective_user(), 0, 0, 0, 0, 0))
 
 
 # -- the file system -----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
     the store      pages, rows, words, vectors, cache: `IndexStore.verify`
     the notes      every note, split into chunks again, against its chunks in the index
     the state      the files that captures keep, and the key of the redaction
+    the entries    every entry in LanceDB against its digest
 
 The store hands over a view of the moment at which it compares its own rows, so that notes and
 vectors are compared with the same state.
@@ -46,6 +47,7 @@ class VerifyReport(StoreAudit):
 
     notes: int = 0
     state_files: int = 0
+    entries: int = 0
 
 
 def verify(memory: Memory, on_progress: Callable[[Progress], None] | None = None) -> VerifyReport:
@@ -68,6 +70,7 @@ def verify(memory: Memory, on_progress: Callable[[Progress], None] | None = None
 
     subject.store.verify(report, compare, step)
     _verify_state(subject, report)
+    _verify_entries(memory, report)
     return report
 
 
@@ -174,7 +177,7 @@ def _verify_state(subject: Subject, report: VerifyReport) -> None:
     from notewell.capture import capture_dir
     from notewell.redaction import KEY_BYTES, KEY_FILE
 
-    folder = capture_dir(subject.state, subject.agent, subject.workspace)
+    folder = capture_dir(subject.state, subject.agent, subject.location)
     for file in files(folder):
         if is_capture_file(file.name):
             with report.part("state", file.name):
@@ -186,6 +189,18 @@ def _verify_state(subject: Subject, report: VerifyReport) -> None:
             report.state_files += 1
             if len(key.read_bytes()) != KEY_BYTES:
                 raise NotewellError(f"it is no key of {KEY_BYTES} bytes; remove it")
+
+
+def _verify_entries(memory: Memory, report: VerifyReport) -> None:
+    from notewell.entries import EntriesSettings, audit_entries, has_entries
+
+    with report.part("entry", "entries"):
+        folder = (memory.settings.entries or EntriesSettings()).folder(memory.state_dir)
+        if has_entries(folder):
+            audit = audit_entries(folder)
+            report.entries = audit.entries
+            for message in audit.damaged:
+                report.differs("entry", str(folder), message)
 
 
 def _verify_json(file: Path, report: VerifyReport) -> None:

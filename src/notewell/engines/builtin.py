@@ -112,6 +112,8 @@ class BuiltinEngine:
         answer, is_outdated = self._found(context)
         if is_outdated:
             answer = answer.with_notice(self._outdated())
+        if not answer.has_index and (doing := self._indexing()):
+            answer = replace(answer, reason=doing)
         # No vector was asked for, so neither embedder nor driver matters.
         if context.options.keyword_only:
             return answer
@@ -133,6 +135,15 @@ class BuiltinEngine:
                 return found
         return search_store(self.indexer.store, context, self.reranker)
 
+    def _indexing(self) -> str | None:
+        """What is done about a missing index; None if nobody does anything."""
+        progress = self.indexer.progress
+        if progress is not None:
+            return f"the notes are being indexed now{progress.so_far}: ask again in a moment"
+        if self.indexer.store.describe().holder is not None:
+            return "another process indexes the notes now: ask again in a moment"
+        return None
+
     def _outdated(self) -> Notice:
         built = self.indexer.store.describe().notes_built
         text = RUN if built is None else being_built(built)
@@ -147,6 +158,10 @@ class BuiltinEngine:
     def _next_step(self) -> Notice:
         """What helps if the index lacks vectors: the failure of the last sync names the cause,
         such as a refused key."""
+        progress = self.indexer.progress
+        if progress is not None:
+            what = "being computed" if progress.label == "vectors" else "computed after the words"
+            return Notice.same(f"they are {what}{progress.so_far}")
         failure = self.record.read().failure
         if failure is None or failure.kind != "embedder":
             return RUN_INDEX

@@ -136,6 +136,7 @@ class Status:
         return bool(
             self.problem
             or self.unreadable
+            or self.workspace_errors
             or self.embedder_missing
             or self.fallback
             or self.last_error

@@ -2,6 +2,9 @@
 
 entry.py         one statement: validation, settings, errors
 table.py         tables in LanceDB: filters, compaction, the writer's lock, fsync
+commits.py       which version of a table counts, and a second copy of its manifest
+integrity.py     digests of entries, and what of a damaged table is legible
+health.py        what `doctor` and `verify` ask
 ranking.py       order of results, duplicates, which entry is clearly meant
 store.py         START HERE: store, recall, forget, for one agent
 auto_capture.py  which messages of a conversation become entries
@@ -28,6 +31,12 @@ if TYPE_CHECKING:
         LanceMissing,
         MemoryEntry,
     )
+    from notewell.entries.health import (
+        EntriesAudit,
+        audit_entries,
+        has_entries,
+        set_damaged_aside,
+    )
     from notewell.entries.markdown import MAX_FILE_BYTES, from_markdown, to_markdown
     from notewell.entries.ranking import LIMIT, MAX_LIMIT, Forgotten, Recall, Recalled
     from notewell.entries.store import EntryStore, ImportCounts, Stored
@@ -42,6 +51,7 @@ else:
                 "CATEGORIES Category EntriesBusy EntriesSettings EntriesTrouble EntriesUnreadable "
                 "IMPORTANCE LanceMissing MAX_TEXT_CHARS MemoryEntry NAME"
             ),
+            "health": "EntriesAudit audit_entries has_entries set_damaged_aside",
             "markdown": "MAX_FILE_BYTES from_markdown to_markdown",
             "ranking": "Forgotten LIMIT MAX_LIMIT Recall Recalled",
             "store": "EntryStore ImportCounts Stored",

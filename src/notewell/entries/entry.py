@@ -164,8 +164,9 @@ class EntriesBusy(EntriesTrouble):
 class EntriesUnreadable(EntriesTrouble):
     def __init__(self, folder: str, why: str) -> None:
         super().__init__(
-            f"cannot use the entries in {folder!r}: {why}. Fix that, or choose another folder "
-            "with plugins.entries.memory-lancedb.config.dbPath"
+            f"cannot use the entries in {folder!r}: {why}. `notewell doctor --fix` goes on with "
+            "those that can be read; or choose another folder with "
+            "plugins.entries.memory-lancedb.config.dbPath"
         )
         self.folder = folder
         self.why = why

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import text_query, vector_score
@@ -25,6 +26,7 @@ from notewell.entries.entry import (
     valid_importance,
     valid_owner,
 )
+from notewell.entries.health import set_damaged_aside
 from notewell.entries.ranking import (
     CANDIDATES,
     LIMIT,
@@ -54,8 +56,7 @@ from notewell.limits import MAX_QUERY_CHARS
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from lancedb.expr import Expr
@@ -137,6 +138,7 @@ class EntryStore:
 
     def import_entries(self, entries: Sequence[MemoryEntry]) -> ImportCounts:
         """Add entries of an export. They keep their ids and get this agent as their owner."""
+        self.set_damaged_aside()
         # Read once without the lock; each batch checks the ids again under it.
         there = {entry.id: entry for entry in self.entries()}
         new = {entry.id: self._own(entry) for entry in entries if entry.id not in there}
@@ -215,7 +217,7 @@ class EntryStore:
             vector = self._embedder.embed([query], "query")[0]
         except EmbedderTrouble as trouble:
             results = ranked(self._by_words(query), limit=limit, min_score=min_score)
-            text = "searched by words alone"
+            text = f"{self._also_damaged()}searched by words alone"
             return Recall(
                 results,
                 notice=f"{text}: {trouble}",
@@ -228,7 +230,26 @@ class EntryStore:
             *self._by_words(query, current),
             *self._by_meaning(query, vector, current, limit),
         ]
-        return Recall(ranked(scored, limit=limit, min_score=min_score), self._waiting(current))
+        return Recall(
+            ranked(scored, limit=limit, min_score=min_score),
+            self._waiting(current),
+            notice=self.damage,
+            public_notice=self.damage,
+        )
+
+    @property
+    def damage(self) -> str | None:
+        """What the last call has left out, because it is not as it was written; None: nothing."""
+        number = sum(self._tables.damage.values())
+        are = "entry is" if number == 1 else "entries are"
+        return (
+            f"{number} {are} damaged and not shown: `notewell doctor` says which"
+            if number
+            else None
+        )
+
+    def _also_damaged(self) -> str:
+        return f"{self.damage}; " if self.damage else ""
 
     def _by_meaning(self, query: str, vector: Vectors, current: str, limit: int) -> list[Recalled]:
         facts = self._embedder.facts
@@ -267,25 +288,27 @@ class EntryStore:
         return sorted(by_id.values(), key=lambda entry: (entry.created_at_ms, entry.id))
 
     def count(self) -> int:
-        names = self._tables.names()
-        rows = [row for name in names for row in self._tables.rows(name, self._mine(), ["id"])]
-        return len({row["id"] for row in rows})
+        """Damaged entries count, too."""
+        return len({id_ for name in self._tables.names() for id_ in self._ids(name)})
 
     # -- forgetting ------------------------------------------------------------------------------
 
     def forget(self, id_: str) -> Forgotten:
         """Delete one entry by its id, also from the disk; a missing one is not an error."""
         id_ = valid_id(id_)
-        # Without tables there is nothing to delete, and `writer_lock` would make the folder.
-        if not self._tables.names():
+        # Without a folder there is nothing to delete, and `writer_lock` would make it.
+        if not self._folder.is_dir():
             return Forgotten()
         with self._locked():
             deleted = None
             for name in self._tables.names():
                 where = self._mine() & equals("id", id_)
-                for row in self._tables.rows(name, where):
+                for row in self._tables.rows(name, where, damaged_too=True):
                     self._tables.delete(name, where)
                     deleted = _entry(row)
+            if deleted is None:
+                # Perhaps it was deleted by a process that was killed before the text was gone.
+                self._tables.sweep()
         return Forgotten(deleted)
 
     def forget_by(self, query: str) -> Forgotten:
@@ -295,11 +318,18 @@ class EntryStore:
         meant = clearly_meant(query, results)
         return self.forget(meant.id) if meant else Forgotten(None, results)
 
+    # -- damage ----------------------------------------------------------------------------------
+
+    def set_damaged_aside(self) -> list[Path]:
+        """Go on with the sound entries of every agent, so that an export can be imported again.
+        Returns the copies of the damaged tables."""
+        return set_damaged_aside(self._folder, wait_s=self._wait_s)
+
     # -- after a change of the embedder ----------------------------------------------------------
 
     def _waiting(self, current: str) -> int:
         names = [name for name in self._tables.names() if name != current]
-        return sum(len(self._tables.rows(name, self._mine(), ["id"])) for name in names)
+        return sum(len(self._ids(name)) for name in names)
 
     def _move_some(self, current: str) -> None:
         """Embed some entries that have vectors of another model, and move them."""
@@ -319,7 +349,7 @@ class EntryStore:
         vectors = self._vectors([entry.text for entry in batch])
         current = table_name(self._model(vectors.shape[1]))
         # No wait: a recall must not be slowed down by a writer.
-        with writer_lock(self._folder, wait_s=0):
+        with self._locked(wait_s=0):
             # Embedding took time: another process may have moved or deleted entries meanwhile.
             still = self._ids(name)
             there = self._ids(current)
@@ -338,7 +368,7 @@ class EntryStore:
     def _ids(self, name: str) -> set[str]:
         if name not in self._tables.names():
             return set()
-        return {row["id"] for row in self._tables.rows(name, self._mine(), ["id"])}
+        return self._tables.ids(name, self._mine())
 
     def _mine(self) -> Expr:
         return owned_by(self.owner)
@@ -351,8 +381,11 @@ class EntryStore:
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         return self._embedder.embed(texts, "document")
 
-    def _locked(self) -> AbstractContextManager[None]:
-        return writer_lock(self._folder, wait_s=self._wait_s)
+    @contextmanager
+    def _locked(self, wait_s: float | None = None) -> Iterator[None]:
+        with writer_lock(self._folder, wait_s=self._wait_s if wait_s is None else wait_s):
+            self._tables.recover()
+            yield
 
 
 def _batches(items: Sequence[Any], size: int) -> list[Sequence[Any]]:

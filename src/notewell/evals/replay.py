@@ -260,13 +260,14 @@ def _ask(
 
 
 def _lines_of(memory: Memory, hit: Hit) -> str:
-    texts, line, last = list[str](), hit.span.start_line, hit.span.end_line
+    text: str | None = None
+    line, char, last = hit.span.start_line, 1, hit.span.end_line
     while line <= last:
-        excerpt = memory.get(hit.path, from_line=line, lines=last - line + 1)
-        texts.append(excerpt.text)
+        excerpt = memory.get(hit.path, from_line=line, from_char=char, lines=last - line + 1)
+        text = excerpt.joined_to(text)
         # A part of a hit that is too long for one excerpt comes with the next.
-        line = excerpt.next_from or last + 1
-    return "\n".join(texts)
+        line, char = excerpt.next_from or last + 1, excerpt.next_char or 1
+    return text or ""
 
 
 def _on_disk(folders: ReplayFolders) -> str:

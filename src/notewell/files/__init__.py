@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from notewell.files.private import (
         PRIVATE_FILE,
+        effective_user,
         make_private,
         open_model,
         open_private,
@@ -72,7 +73,8 @@ else:
                 "identity note_stat open_resolved why_not_plain"
             ),
             "private": (
-                "PRIVATE_FILE make_private open_model open_private sync_directory why_not_writable"
+                "PRIVATE_FILE effective_user make_private open_model open_private sync_directory "
+                "why_not_writable"
             ),
             "state": (
                 "MAX_STATE_BYTES append_json_line has_bytes read_json read_json_lines state_lock "

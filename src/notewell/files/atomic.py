@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -143,7 +144,7 @@ def _written(
 def _give_to(fd: int, owner: tuple[int, int] | None) -> None:
     """Before there is any content: nobody else reads it meanwhile."""
     now = os.fstat(fd)
-    if owner is not None and os.name == "posix" and owner != (now.st_uid, now.st_gid):
+    if sys.platform != "win32" and owner is not None and owner != (now.st_uid, now.st_gid):
         with suppress(PermissionError):  # Only root may, and then it is needed.
             os.fchown(fd, *owner)
 

@@ -7,6 +7,7 @@ others may read it; but a user who could write it would decide what every search
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,13 +31,22 @@ def make_private(folder: Path) -> None:
 
 def sync_directory(path: Path) -> None:
     """Force the names in a folder to disk: the second half of a durable create or rename."""
-    if os.name == "nt":  # Windows has no descriptors for directories; NTFS journals renames.
+    if (
+        sys.platform == "win32"
+    ):  # Windows has no descriptors for directories; NTFS journals renames.
         return
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def effective_user() -> int:
+    """The number of the user as whom files are made. Windows has none: `st_uid` is always 0."""
+    if sys.platform == "win32":
+        return 0
+    return os.geteuid()
 
 
 def why_not_writable(folder: Path) -> str | None:

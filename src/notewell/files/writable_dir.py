@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -189,7 +190,7 @@ def _write_all(fd: int, data: bytes) -> None:
 
 def _copy_owner_and_mode(fd: int, like: os.stat_result | None) -> None:
     """Without this an edit by an agent could take a note away from its owner."""
-    if like is None:
+    if sys.platform == "win32" or like is None:  # Windows keeps the rights of a folder.
         return
     now = os.fstat(fd)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):

@@ -34,14 +34,21 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from notewell import __version__
-from notewell.http_service import routes_search, routes_status, routes_write, ui
-from notewell.http_service.auth import COOKIE, SCOPE_KEY, AllowedHosts, AuthMiddleware
+from notewell.http_service import (
+    routes_agents,
+    routes_search,
+    routes_status,
+    routes_write,
+    ui,
+)
+from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
 from notewell.http_service.context import ServiceContext
 from notewell.http_service.idempotency import FOLDER, IdempotencyStore
 from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
 from notewell.http_service.metrics import Metrics
 from notewell.http_service.middleware import ObservabilityMiddleware
 from notewell.http_service.observability import AUDIT_FILE, AuditLog
+from notewell.http_service.ports import ServiceState
 from notewell.http_service.problems import add_handlers
 from notewell.http_service.routes_mcp import McpSessions
 from notewell.http_service.routes_status import Readiness
@@ -52,12 +59,13 @@ from notewell.http_service.ui import static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from fastapi.telemetry import TelemetryConfig
     from starlette.types import ASGIApp
 
     from notewell.http_service.agents import Agents
-    from notewell.http_service.tokens import TokenStore
+    from notewell.http_service.ports import Tokens
 
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
@@ -73,6 +81,7 @@ ROUTERS = (
     routes_search.router,
     routes_write.router,
     routes_status.router,
+    routes_agents.router,
     ui.router,
     static.router,
 )
@@ -80,7 +89,7 @@ ROUTERS = (
 
 def create_app(
     agents: Agents,
-    tokens: TokenStore,
+    tokens: Tokens | ServiceState,
     *,
     allowed_hosts: AllowedHosts,
     limits: ServiceLimits | None = None,
@@ -89,11 +98,13 @@ def create_app(
 ) -> ASGIApp:
     """The whole application with its middleware. It closes the agents at shutdown.
 
-    A server that sets `closing` slightly before that lets streams end by themselves.
+    With tokens alone, everything else that it keeps is in files beside them. A server that sets
+    `closing` slightly before the shutdown lets streams end by themselves.
     """
     limits = limits or ServiceLimits()
     closing = closing or anyio.Event()
-    context = build_context(agents, tokens, allowed_hosts, limits, monotonic_s, closing)
+    kept = tokens if isinstance(tokens, ServiceState) else local_state(agents.state, tokens)
+    context = build_context(agents, kept, allowed_hosts, limits, monotonic_s, closing)
     api = build_api(context)
     # The middleware logs a route by its template. FastAPI puts only the endpoint into the scope.
     templates = {
@@ -102,9 +113,14 @@ def create_app(
     return ObservabilityMiddleware(AuthMiddleware(api, context), context.metrics, templates)
 
 
+def local_state(folder: Path, tokens: Tokens) -> ServiceState:
+    """What a service of this machine keeps, in files of the state folder."""
+    return ServiceState(tokens, LoginLinks(folder / LINKS_FILE), IdempotencyStore(folder / FOLDER))
+
+
 def build_context(
     agents: Agents,
-    tokens: TokenStore,
+    kept: ServiceState,
     allowed_hosts: AllowedHosts,
     limits: ServiceLimits,
     monotonic_s: Callable[[], float],
@@ -114,16 +130,20 @@ def build_context(
     state, pools = agents.state, WorkerPools(wait_s=limits.wait_s)
     return ServiceContext(
         agents=agents,
-        tokens=tokens,
-        login_links=LoginLinks(state / LINKS_FILE),
+        tokens=kept.tokens,
+        login_links=kept.login_links,
         allowed_hosts=allowed_hosts,
         limits=limits,
-        rate_limiter=RateLimiter(limits, monotonic_s),
+        rate_limiter=RateLimiter(limits.requests_a_minute, limits.burst, monotonic_s),
+        stranger_limiter=RateLimiter(
+            limits.stranger_cost_a_minute, limits.stranger_burst, monotonic_s
+        ),
         pools=pools,
         metrics=Metrics(),
         audit=AuditLog(state / AUDIT_FILE),
-        idempotency=IdempotencyStore(state / FOLDER),
-        readiness=Readiness(agents),
+        idempotency=kept.idempotency,
+        registry=kept.registry,
+        readiness=Readiness(agents, registry=kept.registry),
         sync_jobs=SyncJobs(agents, pools),
         closing=closing,
     )
@@ -168,24 +188,21 @@ def build_api(context: ServiceContext) -> FastAPI:
         app.include_router(router)
     # A plain ASGI route: the MCP SDK writes its responses itself.
     app.router.routes.append(mcp_sessions.route())
-    _customize_openapi(app)
+    _customize_openapi(app, context.allowed_hosts.cookie)
     return app
 
 
 # -- /openapi.json (OpenAPI 3.1) -----------------------------------------------------------------
 
-_SECURITY_SCHEMES = {
-    "token": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "Made by `notewell token create`.",
-    },
-    "page": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": COOKIE,
-        "description": "The web UI uses it. Requests that change data also need an Origin.",
-    },
+_TOKEN_SCHEME = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "Made by `notewell token create`.",
+}
+_PAGE_SCHEME = {
+    "type": "apiKey",
+    "in": "cookie",
+    "description": "The web UI uses it. Requests that change data also need an Origin.",
 }
 _AGENT_PARAMETER = {
     "name": "Notewell-Agent",
@@ -196,22 +213,25 @@ _AGENT_PARAMETER = {
 }
 
 
-def _customize_openapi(app: FastAPI) -> None:
+def _customize_openapi(app: FastAPI, cookie: str) -> None:
     def document() -> dict[str, Any]:
         # Cached, because building the document takes longer than most requests.
         if app.openapi_schema is None:
-            app.openapi_schema = _openapi_document(app)
+            app.openapi_schema = _openapi_document(app, cookie)
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]
 
 
-def _openapi_document(app: FastAPI) -> dict[str, Any]:
+def _openapi_document(app: FastAPI, cookie: str) -> dict[str, Any]:
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
     components = document.setdefault("components", {})
-    components["securitySchemes"] = _SECURITY_SCHEMES
+    components["securitySchemes"] = {
+        "token": _TOKEN_SCHEME,
+        "page": {**_PAGE_SCHEME, "name": cookie},
+    }
     # FastAPI adds only models that a route declares; problems are declared by reference.
     components.setdefault("schemas", {})["Problem"] = ProblemModel.model_json_schema()
     for operations in document["paths"].values():

@@ -1,11 +1,12 @@
 """Authentication and authorization. Every request passes these checks, in this order:
 
-    Host         not a name of this server                    421   `AuthMiddleware`, always
+    framing      two lengths of one body                      400   `AuthMiddleware`, always
+    Host         not a name of this server                    421
     Origin       present and not ours                         403
     credentials  missing, unknown, revoked or expired         401
-    agent        not one of the token's agents                403
+    agent        not served, or not one of the token's        403
     scope        the route needs another scope                403   `GuardedRoute`, per route
-    rate limit   the token has used up its bucket             429
+    rate limit   the token, or a stranger's address, has used up its bucket   429
     body size    larger than allowed                          413
 
 The Host check defends against DNS rebinding. Browsers attach the cookie to requests of any page
@@ -17,17 +18,26 @@ from __future__ import annotations
 
 import logging
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import anyio
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from notewell.errors import NotewellError
+from notewell.errors import DatabaseTrouble, NotewellError
 from notewell.http_service import problems
-from notewell.http_service.context import CALLER_KEY, CONTEXT_KEY, Caller, ServiceContext
+from notewell.http_service.context import (
+    CALLER_KEY,
+    CONTEXT_KEY,
+    DELAYED_KEY,
+    Caller,
+    ServiceContext,
+)
+from notewell.http_service.limits import LOGIN_COST, REFUSAL_COST, TooBusy
 from notewell.http_service.problems import Problem
+from notewell.http_service.token_file import ALL_AGENTS
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -39,6 +49,8 @@ if TYPE_CHECKING:
 
     from notewell.http_service.token_file import Scope, Token
 
+_T = TypeVar("_T")
+
 COOKIE = "notewell"
 AGENT_HEADER = "notewell-agent"
 AGENT_QUERY = "agent"
@@ -47,10 +59,13 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC = frozenset(
     {"/", "/open", "/healthz", "/readyz", "/openapi.json", "/favicon.ico", "/robots.txt"}
 )
+LOGIN_PATH = "/open"
+PROBES = frozenset({"/healthz", "/readyz"})
 PUBLIC_BELOW = ("/web/",)
 """The static files of the UI, which contain no user data."""
 SCOPE_KEY = "x-notewell-scope"
 """The OpenAPI extension that names the scope of an operation."""
+REFUSAL_DELAY_S = 0.5
 FIRST_USE_KEY = "notewell.first_use_today"
 
 _log = logging.getLogger(__name__)
@@ -64,6 +79,9 @@ class AllowedHosts:
     origins: frozenset[str]
     secure: frozenset[str] = frozenset()
     """Names behind a TLS proxy. Cookies for them get the attribute `Secure`."""
+    cookie: str = COOKIE
+    """The name of the cookie. With the port: browsers keep one set of cookies for all ports of a
+    machine, so two servers would log each other out."""
 
     @classmethod
     def of(cls, port: int, allowed: Sequence[str] = ()) -> AllowedHosts:
@@ -72,7 +90,7 @@ class AllowedHosts:
         # Host names are case-insensitive, and we compare strings.
         public = frozenset(name.lower() for name in allowed)
         origins = {f"http://{name}" for name in local} | {f"https://{name}" for name in public}
-        return cls(local | public, frozenset(origins), public)
+        return cls(local | public, frozenset(origins), public, f"{COOKIE}-{port}")
 
 
 # -- for every request ---------------------------------------------------------------------------
@@ -95,24 +113,75 @@ class AuthMiddleware:
             return
         scope[CONTEXT_KEY] = self._context
         try:
-            self._check(scope)
+            await self._check(scope)
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
+            if problem.status == 429:
+                # Each refusal costs time, too: a connection gets few of them. It may be closed
+                # meanwhile, in favour of another one.
+                scope[DELAYED_KEY] = True
+                await anyio.sleep(REFUSAL_DELAY_S)
             await problem.response(scope["path"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: AsgiScope) -> None:
+    async def _check(self, scope: AsgiScope) -> None:
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # Request smuggling: a proxy and we could disagree about where the body ends.
+            raise problems.unreadable_request("it has a Content-Length and a Transfer-Encoding")
         # Also for public paths: a rebound DNS name must not even load the page.
         self._check_names(headers)
         if is_public(scope["path"]):
+            await self._charge_stranger(scope, headers)
             return
-        caller = authenticate(self._context, scope, headers)
+        try:
+            caller = await self._looked_up(lambda: authenticate(self._context, scope, headers))
+        except Problem as problem:
+            if problem.status == 401:
+                self._take_from_stranger(scope, REFUSAL_COST)
+            raise
         scope[CALLER_KEY] = caller
         # The use is recorded later, in a thread: this method runs in the event loop.
         if not self._context.tokens.was_used_today(caller.token):
             scope[FIRST_USE_KEY] = True
+
+    async def _looked_up(self, find: Callable[[], _T]) -> _T:
+        """In a thread, if tokens are looked up in a database."""
+        if not self._context.tokens.waits:
+            return find()
+        try:
+            return await self._context.pools.run("quick", "", find)
+        except TooBusy:
+            raise problems.too_busy() from None
+
+    async def _charge_stranger(self, scope: AsgiScope, headers: Headers) -> None:
+        cost = LOGIN_COST if scope["path"] == LOGIN_PATH else 1
+        # Supervisors ask these two, and would end a service that refuses to answer. They cost
+        # next to nothing.
+        if scope["path"] in PROBES or (
+            cost == 1 and await self._looked_up(lambda: self._is_known(headers))
+        ):
+            return
+        self._take_from_stranger(scope, cost)
+
+    def _take_from_stranger(self, scope: AsgiScope, cost: float) -> None:
+        address = scope["client"][0] if scope.get("client") else ""
+        wait_s = self._context.stranger_limiter.take(address, cost)
+        if wait_s:
+            raise problems.rate_limited(
+                wait_s, "too many requests without a valid token came from this address"
+            )
+
+    def _is_known(self, headers: Headers) -> bool:
+        """A browser that is logged in sends its cookie with requests for files, too."""
+        if "cookie" not in headers:
+            return False
+        try:
+            cookie = _cookie(headers, self._context.allowed_hosts.cookie)
+            return self._context.tokens.find(cookie, "page") is not None
+        except NotewellError:
+            return False
 
     def _check_names(self, headers: Headers) -> None:
         allowed = self._context.allowed_hosts
@@ -135,19 +204,41 @@ def authenticate(context: ServiceContext, scope: AsgiScope, headers: Headers) ->
     requested = headers.getlist(AGENT_HEADER)
     if not requested:
         requested = QueryParams(scope["query_string"]).getlist(AGENT_QUERY)
-    available = [agent for agent in token.agents if agent in context.agents.ids]
+    available = token.opens(context.agents.ids)
+    if not available or (requested and requested[0].lower() not in available):
+        # It may have been added a moment ago, through another replica.
+        context.agents.look_again()
+        available = token.opens(context.agents.ids)
     if not available:
         raise problems.not_allowed(
-            "this server serves none of the token's agents",
+            f"this server serves none of the token's agents ({', '.join(token.agents)}): they "
+            "were removed from its settings, or the token belongs to another server",
             "make a token for an agent that this server serves",
         )
+    if len(requested) > 1:
+        raise problems.not_allowed("the request names several agents", "name one of them")
     agent = requested[0].lower() if requested else _default_agent(context, token, available)
-    if len(requested) > 1 or agent not in available:
-        raise problems.not_allowed(
-            "the token is not valid for the requested agent",
-            "leave the agent out, or use a token for that agent",
-        )
+    if agent not in available:
+        raise _wrong_agent(token)
     return Caller(context, token, agent)
+
+
+def _wrong_agent(token: Token) -> Problem:
+    """Does not say whether the agent exists, unless the token is for all agents."""
+    if token.is_for_all:
+        return problems.not_allowed(
+            "this server has no such agent",
+            "leave the agent out, or add the agent to the settings of the server",
+        )
+    other = (
+        "log in again: `notewell token link`"
+        if token.kind == "page"
+        else f"`notewell token create --agent '{ALL_AGENTS}'` makes a token for all agents"
+    )
+    return problems.not_allowed(
+        f"the token was made for {', '.join(token.agents)} and not for the requested agent",
+        f"leave the agent out, or use a token for that agent; {other}",
+    )
 
 
 def _default_agent(context: ServiceContext, token: Token, available: Sequence[str]) -> str:
@@ -172,9 +263,13 @@ def _token(context: ServiceContext, method: str, headers: Headers) -> Token:
             bearer = _bearer(authorization[0]) if len(authorization) == 1 else ""
             token = context.tokens.find(bearer)
         else:
-            token = context.tokens.find(_cookie(headers), "page")
+            cookie = _cookie(headers, context.allowed_hosts.cookie)
+            token = context.tokens.find(cookie, "page")
             if token is not None:
                 _check_own_page(method, headers)
+    except DatabaseTrouble as error:
+        # The token may be valid: the client should keep it and come back.
+        raise problems.problem_of(error) from None
     except NotewellError as error:
         # The token file cannot be trusted or read. Fail closed.
         _log.error("all requests are refused: %s", error)
@@ -189,7 +284,7 @@ def _bearer(header: str) -> str:
     return token if scheme.lower() == "bearer" else ""
 
 
-def _cookie(headers: Headers) -> str:
+def _cookie(headers: Headers, name: str) -> str:
     cookies: SimpleCookie = SimpleCookie()
     for line in headers.getlist("cookie"):
         try:
@@ -197,7 +292,7 @@ def _cookie(headers: Headers) -> str:
         # A malformed cookie counts as no cookie; the client gets 401 and not 500.
         except CookieError:
             return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
+    return cookies[name].value if name in cookies else ""
 
 
 def _check_own_page(method: str, headers: Headers) -> None:

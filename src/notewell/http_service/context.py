@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends
 from starlette.requests import Request  # noqa: TC002 - FastAPI evaluates the annotation
 
+from notewell.errors import NotewellError
+from notewell.http_service.problems import rate_limited
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,14 +19,13 @@ if TYPE_CHECKING:
 
     from notewell.http_service.agents import Agents, Event
     from notewell.http_service.auth import AllowedHosts
-    from notewell.http_service.idempotency import IdempotencyStore
     from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools, WorkKind
     from notewell.http_service.metrics import Metrics
     from notewell.http_service.observability import AuditLog
+    from notewell.http_service.ports import AgentRegistry, IdempotencyKeys, Links, Tokens
     from notewell.http_service.routes_status import Readiness
     from notewell.http_service.routes_write import SyncJobs
     from notewell.http_service.token_file import Scope, Token
-    from notewell.http_service.tokens import LoginLinks, TokenStore
     from notewell.memory import Memory
 
 _T = TypeVar("_T")
@@ -32,6 +33,8 @@ _T = TypeVar("_T")
 CONTEXT_KEY = "notewell.context"
 CALLER_KEY = "notewell.caller"
 """Keys of the ASGI scope under which `AuthMiddleware` stores the two objects below."""
+DELAYED_KEY = "notewell.delayed"
+"""In the scope of a request whose refusal waits: nothing is lost if it gets no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +42,19 @@ class ServiceContext:
     """One instance of each, for the lifetime of the application."""
 
     agents: Agents
-    tokens: TokenStore
-    login_links: LoginLinks
+    tokens: Tokens
+    login_links: Links
     allowed_hosts: AllowedHosts
     limits: ServiceLimits
     rate_limiter: RateLimiter
+    """Of tokens."""
+    stranger_limiter: RateLimiter
+    """Of addresses, for requests without a valid token."""
     pools: WorkerPools
     metrics: Metrics
     audit: AuditLog
-    idempotency: IdempotencyStore
+    idempotency: IdempotencyKeys
+    registry: AgentRegistry | None
     readiness: Readiness
     sync_jobs: SyncJobs
     closing: anyio.Event
@@ -65,9 +72,7 @@ class Caller:
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of the token that this server serves."""
-        # A token may name agents that were configured when it was made and are not served now.
-        served = self.context.agents.ids
-        return tuple(agent for agent in self.token.agents if agent in served)
+        return self.token.opens(self.context.agents.ids)
 
     @property
     def scopes(self) -> frozenset[Scope]:
@@ -81,6 +86,22 @@ class Caller:
     def memory(self) -> Memory:
         """Opens the memory if needed. It blocks: use it in worker threads only."""
         return self.context.agents.memory(self.agent)
+
+    def charge(self, cost: float) -> None:
+        """For a request that turns out to cost more than 1, which `authorize` has charged. Raises
+        a `Problem`."""
+        limiter = self.context.rate_limiter
+        wait_s = limiter.take(self.token.id, cost - 1, again=1) if cost > 1 else 0
+        if wait_s:
+            raise rate_limited(wait_s, f"the request costs as much as {cost:g} short ones")
+
+    def has_valid_token(self) -> bool:
+        """For what outlives the request: the token may be revoked, and the agent removed."""
+        try:
+            is_valid = self.context.tokens.is_valid(self.token.id)
+        except NotewellError:
+            return False  # The token file cannot be trusted: fail closed.
+        return is_valid and self.agent in self.context.agents.ids
 
     def publish(self, event: Event) -> None:
         self.context.agents.publish(self.agent, event)
@@ -96,8 +117,9 @@ class Caller:
 
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
-    caller.memory.require_scope(caller.token.session_key)
-    return work(caller.memory)
+    with caller.context.agents.using(caller.agent) as memory:
+        memory.require_scope(caller.token.session_key)
+        return work(memory)
 
 
 # Both are `async`: FastAPI calls other functions in a thread, which costs more than they do.

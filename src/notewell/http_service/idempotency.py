@@ -71,7 +71,7 @@ class IdempotentRequest:
 
 
 class IdempotencyStore:
-    """Thread-safe within one server process."""
+    """See `IdempotencyKeys`. Thread-safe within one server process."""
 
     def __init__(
         self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -84,12 +84,11 @@ class IdempotencyStore:
 
     def begin(self, request: IdempotentRequest) -> RequestState:
         """A caller that gets `Pending` must call `complete` or `discard` afterwards."""
-        if not _KEY.fullmatch(request.key):
-            raise _bad_key()
+        require_key(request)
         with self._lock:
             # In memory and not in the file: after a crash no request is in progress any more.
             if request.name in self._in_progress:
-                raise _in_progress()
+                raise in_progress()
             self._in_progress.add(request.name)
             self._begun += 1
             # Also at the first request, so that a server that restarts often sweeps too.
@@ -117,7 +116,7 @@ class IdempotencyStore:
             write_json(file, {"request": request.digest, "begun": now.isoformat()})
             return Pending(now)
         if record.get("request") != request.digest:
-            raise _key_reused()
+            raise key_reused()
         status, body = record.get("status"), record.get("body")
         if isinstance(status, int) and isinstance(body, dict):
             return Completed(status, body)
@@ -173,8 +172,10 @@ def _parse_time(value: object) -> datetime | None:
         return None
 
 
-def _bad_key() -> Problem:
-    return Problem(
+def require_key(request: IdempotentRequest) -> None:
+    if _KEY.fullmatch(request.key):
+        return
+    raise Problem(
         422,
         "bad-key",
         "The idempotency key is not valid",
@@ -183,7 +184,7 @@ def _bad_key() -> Problem:
     )
 
 
-def _in_progress() -> Problem:
+def in_progress() -> Problem:
     return Problem(
         409,
         "under-way",
@@ -194,7 +195,7 @@ def _in_progress() -> Problem:
     )
 
 
-def _key_reused() -> Problem:
+def key_reused() -> Problem:
     return Problem(
         409,
         "key-used",

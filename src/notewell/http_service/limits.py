@@ -1,4 +1,8 @@
-"""Limits: body size, query length, rate limit per token, and thread pools.
+"""Limits: body size, query length, rates, and thread pools.
+
+A rate counts cost, not calls: a short question costs 1, and one of 500 words about 16, as much as
+it takes. Each token has a bucket. Requests without a valid token share one for each address, so
+that a flood of them does not slow down those that have a token.
 
 The core is synchronous, so each call needs a thread. There are four kinds of work, each with its
 own pool (bulkheads), so that slow work cannot block quick work:
@@ -17,6 +21,7 @@ A pool has seats and a queue. The queue has a limit in length and in time:
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 import anyio
@@ -52,9 +57,13 @@ class ServiceLimits:
 
     body_bytes: int = MAX_BODY_BYTES
     requests_a_minute: int = 120
-    """Per token. A working agent sends a few requests a minute."""
+    """Per token, for short requests. A working agent sends a few requests a minute."""
     burst: int = 60
     """Size of the token bucket: the UI sends a dozen requests when it opens."""
+    stranger_cost_a_minute: int = 600
+    """Per address, for requests without a valid token: the files of the page, logins, mistakes."""
+    stranger_burst: int = 300
+    """The page loads about 30 files."""
     connections: int = MAX_CONNECTIONS
     wait_s: float = MAX_WAIT_S
 
@@ -69,32 +78,65 @@ class _Bucket:
     updated_s: float
 
 
-class RateLimiter:
-    """One token bucket per API token. Not thread-safe: used in the event loop only."""
+# -- what a request costs ------------------------------------------------------------------------
 
-    def __init__(self, limits: ServiceLimits, monotonic_s: Callable[[], float]) -> None:
+QUERY_BYTES_PER_COST = 200
+"""Measured: a question of 20 characters takes 7 ms, and each 200 more take as long again: most of
+it is the vector of the question."""
+RESULTS_PER_COST = 25
+"""Measured: 50 hits take twice as long as 6."""
+LOGIN_COST = 10
+"""A login link is looked up in a file, under a lock."""
+REFUSAL_COST = 2
+FREE_MCP_BYTES = 1000
+"""A call of a tool with a short question has fewer."""
+MAX_MCP_COST = 20
+"""An entry may be long without costing as much as a long question."""
+
+
+def search_cost(query: str, max_results: int | None = None) -> int:
+    # Bytes: a Chinese character is about as many pieces for the model as three Latin letters.
+    size = len(query.encode("utf-8", "surrogatepass"))
+    return 1 + size // QUERY_BYTES_PER_COST + (max_results or 0) // RESULTS_PER_COST
+
+
+def mcp_cost(body_bytes: int) -> int:
+    extra = max(0, body_bytes - FREE_MCP_BYTES) // QUERY_BYTES_PER_COST
+    return min(1 + extra, MAX_MCP_COST)
+
+
+class RateLimiter:
+    """One token bucket for each key: a token's id, or an address. Not thread-safe: used in the
+    event loop only."""
+
+    def __init__(
+        self, a_minute: float, burst: int, monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
         # A bucket of size zero would refuse everything forever.
-        self._burst = max(1, limits.burst)
-        self._per_s = limits.requests_a_minute / 60
+        self._burst = max(1, burst)
+        self._per_s = a_minute / 60
         self._monotonic_s = monotonic_s
         self._buckets: dict[str, _Bucket] = {}
 
-    def take(self, token_id: str) -> float:
-        """0 if the request is allowed, else the seconds until the next one is."""
+    def take(self, key: str, cost: float = 1, *, again: float = 0) -> float:
+        """0 if the request is allowed, else the seconds until it is. `again` is what the request
+        has paid already, and will have to pay again when it is repeated."""
         now = self._monotonic_s()
-        bucket = self._buckets.get(token_id)
+        bucket = self._buckets.get(key)
         if bucket is None:
             self._drop_fullest(now)
             # A new bucket is full: the first burst of a client is allowed.
-            bucket = self._buckets[token_id] = _Bucket(self._burst, now)
+            bucket = self._buckets[key] = _Bucket(self._burst, now)
         bucket.level = self._level(bucket, now)
         bucket.updated_s = now
-        if bucket.level >= 1:
-            bucket.level -= 1
+        # A request that costs more than a full bucket is allowed when the bucket is full.
+        cost = min(cost, self._burst - again)
+        if bucket.level >= cost:
+            bucket.level -= cost
             return 0.0
         # Without a refill rate no waiting time is right; a minute keeps clients from retrying at
         # once.
-        return (1 - bucket.level) / self._per_s if self._per_s else 60.0
+        return (cost + again - bucket.level) / self._per_s if self._per_s else 60.0
 
     def _level(self, bucket: _Bucket, now: float) -> float:
         return min(self._burst, bucket.level + (now - bucket.updated_s) * self._per_s)
@@ -103,9 +145,7 @@ class RateLimiter:
         if len(self._buckets) < MAX_BUCKETS:
             return
         # A full bucket and a missing bucket allow the same, so dropping the fullest loses least.
-        fullest = max(
-            self._buckets, key=lambda token_id: self._level(self._buckets[token_id], now)
-        )
+        fullest = max(self._buckets, key=lambda key: self._level(self._buckets[key], now))
         del self._buckets[fullest]
 
 

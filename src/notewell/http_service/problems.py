@@ -123,14 +123,14 @@ def not_allowed(detail: str, action: str) -> Problem:
     return Problem(403, "not-allowed", "The token does not allow this", detail, action)
 
 
-def rate_limited(wait_s: float) -> Problem:
+def rate_limited(wait_s: float, why: str = "the token has reached its rate limit") -> Problem:
     # Rounded up: a client that waits exactly this long must be allowed.
     seconds = max(1, int(wait_s + 0.999))
     return Problem(
         429,
         "too-many-requests",
         "Too many requests",
-        "the token has reached its rate limit",
+        why,
         f"try again in {seconds} s",
         {"Retry-After": str(seconds)},
     )
@@ -156,6 +156,38 @@ def too_busy() -> Problem:
         "no thread became free in time, or too many requests of this kind are waiting",
         f"try again in {BUSY_RETRY_S} s",
         {"Retry-After": str(BUSY_RETRY_S)},
+    )
+
+
+def too_many_connections() -> Problem:
+    return Problem(
+        503,
+        "too-many-connections",
+        "Too many connections",
+        "the server works for as many connections as it can",
+        f"try again in {BUSY_RETRY_S} s, and close connections that you do not need",
+        {"Retry-After": str(BUSY_RETRY_S), "Connection": "close"},
+    )
+
+
+def request_too_slow() -> Problem:
+    return Problem(
+        408,
+        "too-slow",
+        "The request did not arrive in time",
+        "the server has waited long enough for the rest of the request",
+        "send it again, without pauses",
+    )
+
+
+def unreadable_request(detail: str) -> Problem:
+    return Problem(
+        400,
+        "bad-request",
+        "The request cannot be read",
+        detail,
+        "send a request in the format of HTTP/1.1",
+        {"Connection": "close"},
     )
 
 

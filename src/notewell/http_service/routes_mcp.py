@@ -3,6 +3,9 @@
 Each token has its own MCP sessions. Another token cannot join them, and they end when the token is
 revoked or expires. A token without the scope `append` does not see the tools that write, and its
 calls of these tools are refused.
+
+A service whose agents are in a database has no sessions at all (stateless): the requests of a
+client may go to any of its replicas.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from starlette.datastructures import Headers
 from starlette.routing import Route
 
 from notewell.errors import MemoryOff, NotewellError
 from notewell.http_service.agents import ContentWritten, SearchAnswered
 from notewell.http_service.auth import authorize
 from notewell.http_service.context import CALLER_KEY
-from notewell.http_service.limits import TooBusy
+from notewell.http_service.limits import TooBusy, mcp_cost
 from notewell.http_service.problems import KIND_KEY, Problem, problem_of, too_busy
 from notewell.records import dataclass
 from notewell.tools import AppendOutput, CallContext, SearchOutput, failure_of
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 TOKEN_CHECK_S = 2.0
 """How soon the sessions of a revoked token end."""
+STATELESS_CHECK_S = 60.0
+"""Without sessions every request is checked anyway; this drops what nobody can use any more."""
 MAX_SESSIONS = 32
 """Per token: the clients of one person on one machine."""
 CLOSE_WAIT_S = 5.0
@@ -47,7 +53,10 @@ _log = logging.getLogger(__name__)
 class _TokenSessions:
     """The MCP sessions of one token with one agent."""
 
-    token_id: str
+    caller: Caller
+    """Of the first request."""
+    memory: Memory | None
+    """None if the memory of the agent is disabled."""
     manager: StreamableHTTPSessionManager
     ended: anyio.Event
     active_requests: int = 0
@@ -63,6 +72,10 @@ class McpSessions:
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
 
+    @property
+    def _is_stateless(self) -> bool:
+        return self._context.registry is not None
+
     def route(self) -> Route:
         return Route(PATH, self, include_in_schema=False)
 
@@ -74,7 +87,13 @@ class McpSessions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             receive = await authorize(scope, receive, "read")
-            sessions = await self._sessions_of(scope[CALLER_KEY])
+            if self._is_stateless and scope["method"] != "POST":
+                raise _no_stream()
+            caller: Caller = scope[CALLER_KEY]
+            # The questions are inside, and only the SDK reads them.
+            length = Headers(scope=scope).get("content-length", "0")
+            caller.charge(mcp_cost(int(length)))
+            sessions = await self._sessions_of(caller)
             await _forward(sessions, scope, receive, send)
         except Problem as problem:
             # Raised before the response starts, also while the body arrives.
@@ -94,7 +113,8 @@ class McpSessions:
         try:
             # Opening may take long, so it happens in a thread and not in the event loop.
             # Not `caller.run`: the server checks the conversation itself, and tells the client.
-            server = await self._context.pools.run("quick", caller.agent, partial(_server, caller))
+            work = partial(_server, caller)
+            server, memory = await self._context.pools.run("quick", caller.agent, work)
         except NotewellError as error:
             raise problem_of(error, admin=caller.is_admin) from error
         except TooBusy:
@@ -103,29 +123,25 @@ class McpSessions:
 
         manager = StreamableHTTPSessionManager(
             server,
+            # Any replica answers the next request of a client that another one has greeted.
+            stateless=self._is_stateless,
             max_sessions=MAX_SESSIONS,
             max_request_body_size=self._context.limits.body_bytes,
         )
-        sessions = _TokenSessions(caller.token.id, manager, anyio.Event())
+        sessions = _TokenSessions(caller, memory, manager, anyio.Event())
         # Returns when the manager is ready for requests.
         await self._group.start(_run_manager, sessions)
         return sessions
 
     async def _end_with_tokens(self) -> None:
-        """An MCP stream has no further requests at which the token would be checked: poll."""
+        """An MCP stream has no further requests at which token and agent are checked: poll."""
         while not self._context.closing.is_set():
-            await anyio.sleep(TOKEN_CHECK_S)
+            await anyio.sleep(STATELESS_CHECK_S if self._is_stateless else TOKEN_CHECK_S)
             # A copy: the loop awaits, and requests may add sessions meanwhile.
             for key, sessions in list(self._sessions.items()):
-                if not await anyio.to_thread.run_sync(self._is_valid, sessions.token_id):
+                if not await anyio.to_thread.run_sync(_is_valid, sessions):
                     del self._sessions[key]
                     sessions.ended.set()
-
-    def _is_valid(self, token_id: str) -> bool:
-        try:
-            return self._context.tokens.is_valid(token_id)
-        except NotewellError:
-            return False  # The token file cannot be trusted: fail closed.
 
     async def _end_with_server(self) -> None:
         await self._context.closing.wait()
@@ -139,6 +155,28 @@ class McpSessions:
         for sessions in self._sessions.values():
             sessions.ended.set()
         self._sessions.clear()
+
+
+def _no_stream() -> Problem:
+    """MCP allows it: a client then sends each request by itself."""
+    return Problem(
+        405,
+        "wrong-method",
+        "The method is not allowed",
+        "this service has several replicas and keeps no MCP sessions",
+        "send a POST",
+        {"Allow": "POST"},
+    )
+
+
+def _is_valid(sessions: _TokenSessions) -> bool:
+    caller = sessions.caller
+    # Removed, or opened anew because its settings are others: then the client begins again.
+    if sessions.memory is not None:
+        is_open = caller.context.agents.opened().get(caller.agent) is sessions.memory
+    else:
+        is_open = caller.agent in caller.context.agents.ids
+    return is_open and caller.has_valid_token()
 
 
 async def _forward(sessions: _TokenSessions, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,7 +201,7 @@ async def _run_manager(
 # -- the MCP server of a token -------------------------------------------------------------------
 
 
-def _server(caller: Caller) -> Server[Any]:
+def _server(caller: Caller) -> tuple[Server[Any], Memory | None]:
     # The SDK is imported here, in a thread: it takes 25 MB and most of a second, and many services
     # are never asked over MCP.
     import mcp.server.streamable_http_manager  # noqa: F401
@@ -171,9 +209,10 @@ def _server(caller: Caller) -> Server[Any]:
     from notewell.mcp_server import create_empty_server
 
     try:
-        return server_for(caller, caller.memory)
+        memory = caller.memory
     except MemoryOff as off:
-        return create_empty_server(failure_of(off))
+        return create_empty_server(failure_of(off)), None
+    return server_for(caller, memory), memory
 
 
 def server_for(caller: Caller, memory: Memory) -> Server[Any]:

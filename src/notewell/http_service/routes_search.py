@@ -9,6 +9,7 @@ from notewell.core import is_private_path, note_date
 from notewell.http_service.agents import SearchAnswered
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
+from notewell.http_service.limits import search_cost
 from notewell.http_service.observability import span
 from notewell.http_service.schemas import (
     BootstrapAnswer,
@@ -48,6 +49,7 @@ router = APIRouter(prefix="/v1", tags=["agents"], route_class=GuardedRoute)
 )
 async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
     """Search the memory; the best hits come first. An empty result has a reason."""
+    caller.charge(search_cost(body.query, body.max_results))
     key = caller.token.session_key
 
     def work(memory: Memory) -> SearchAnswer:
@@ -177,12 +179,18 @@ async def note(
     caller: CallerDep,
     from_: Annotated[int, Query(alias="from", ge=1, le=MAX_LINE, description="First line.")] = 1,
     lines: Annotated[int | None, Query(ge=1, le=MAX_LINE, description="Number of lines.")] = None,
+    char: Annotated[
+        int, Query(ge=1, le=MAX_LINE, description="First character, to read on in a long line.")
+    ] = 1,
 ) -> NoteLines:
-    """Lines of a note as they are on disk now, 120 by default. `nextFrom` is the next line."""
+    """Lines of a note as they are on disk now, 120 by default. `nextFrom` is the next line, and
+    `nextChar` the next character of a line that was cut."""
     key = caller.token.session_key
 
     def work(memory: Memory) -> NoteLines:
-        excerpt = memory.get(path[:MAX_PATH_CHARS], from_line=from_, lines=lines, session_key=key)
+        excerpt = memory.get(
+            path[:MAX_PATH_CHARS], from_line=from_, from_char=char, lines=lines, session_key=key
+        )
         payload = excerpt_json(excerpt) | {"text": escaped(excerpt.text)}
         return NoteLines.model_validate(payload)
 

@@ -122,6 +122,8 @@ async def add_to_session(
     name = key or secrets.token_hex(16)
 
     def write(memory: Memory, at: datetime) -> Completed:
+        if memory.notes.folder is None:
+            raise _no_transcripts()
         file = transcript_file(caller.context.agents.state, caller.agent, id)
         turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
         # With the token's id: the keys of two tokens must not collide.
@@ -139,6 +141,18 @@ async def add_to_session(
         return Completed(201, {"id": id, "turns": len(turns), "kept": kept.messages, **why})
 
     return await _run_once(caller, f"turns/{id}", key, body, write)
+
+
+def _no_transcripts() -> problems.Problem:
+    """A transcript is a file of this machine: other replicas would not find it, and it would be
+    lost with the machine."""
+    return problems.Problem(
+        409,
+        "no-transcripts",
+        "This service keeps no conversations",
+        "the notes of this agent are in a database, and conversations are kept in files",
+        "append what matters with /v1/append, or send turns to a service on one machine",
+    )
 
 
 async def _run_once(

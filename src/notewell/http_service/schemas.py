@@ -198,6 +198,7 @@ class NoteLines(ResponseModel):
     end_line: int
     total_lines: int
     next_from: int | None = None
+    next_char: int | None = None
     cut: bool
 
 
@@ -330,10 +331,11 @@ class Alive(ResponseModel):
 
 
 class Ready(ResponseModel):
-    status: Literal["ready", "opening", "not ready"]
+    status: Literal["ready", "opening", "indexing", "not ready"]
     agents: int
     ready: int
     opening: int
+    indexing: int
     failed: int
 
 

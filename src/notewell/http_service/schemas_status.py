@@ -4,9 +4,12 @@ An admin sees all fields. For other callers, paths of this machine are emptied; 
 the numbers, because they count what a group may not see.
 """
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from notewell.engines import Status
+from notewell.http_service.activity import Activity
 from notewell.http_service.schemas import FallbackFacts, ResponseModel
 from notewell.sync import SyncReport
 from notewell.tools import (
@@ -94,6 +97,18 @@ class LastError(ResponseModel):
     at: str
 
 
+class SyncActivity(ResponseModel):
+    """The sync that runs now."""
+
+    what: Annotated[str, Field(description="`notes`, `sessions`, `vectors`, …")]
+    done: int
+    total: Annotated[int, Field(description="0 until the notes are listed.")]
+
+
+def activity_answer(activity: Activity | None) -> SyncActivity | None:
+    return None if activity is None else SyncActivity.model_validate(activity._asdict())
+
+
 class StatusAnswer(ResponseModel):
     version: int
     agent: str
@@ -128,11 +143,18 @@ class StatusAnswer(ResponseModel):
     workspace_errors: int
     ignored: list[SkippedFile]
     unreadable: list[SkippedFile]
+    activity: Annotated[
+        SyncActivity | None, Field(description="What the service does now; null: nothing.")
+    ] = None
 
 
-def status_answer(status: Status, *, admin: bool, sees_private: bool) -> StatusAnswer:
-    """The same as `notewell status --json`; only an admin sees paths of this machine."""
+def status_answer(
+    status: Status, *, admin: bool, sees_private: bool, activity: Activity | None = None
+) -> StatusAnswer:
+    """The same as `notewell status --json`, and what this process does for the memory; only an
+    admin sees paths of this machine. For a group, the numbers would count what it may not see."""
     payload = status_json(status) if admin else public_status_json(status)
     if not sees_private:
         payload = without_private(payload)
-    return StatusAnswer.model_validate({"version": JSON_VERSION, **payload})
+    shown = activity_answer(activity) if sees_private else None
+    return StatusAnswer.model_validate({"version": JSON_VERSION, **payload, "activity": shown})

@@ -11,12 +11,16 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from notewell.http_service.connections import (
+    KEEP_ALIVE_S,
+    LimitedH11Protocol,
+    limited_httptools_protocol,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,14 +34,8 @@ if TYPE_CHECKING:
 
 STOP_WAIT_S = 10
 """How long running requests may take at shutdown. A search takes less."""
-KEEP_ALIVE_S = 30
-FIRST_REQUEST_S = 20.0
-"""For the first request of a connection, with its body: a megabyte over a slow network."""
 MAX_HEADER_BYTES = 32 * 1024
 """For all headers together: a token, a cookie and what browsers add."""
-MAX_FRAMING_BYTES = 128 * 1024
-"""For what is not the body: headers, and with chunked encoding the sizes of chunks and trailers. A
-body of a megabyte in chunks of 64 bytes stays below."""
 
 
 def serve(
@@ -48,6 +46,12 @@ def serve(
     ready: Callable[[], None],
 ) -> None:
     """Returns after shutdown. `ready` is called when requests and signals are handled."""
+    new_server(app, closing, limits, ready).run(sockets=[listener])
+
+
+def new_server(
+    app: ASGIApp, closing: anyio.Event, limits: ServiceLimits, ready: Callable[[], None]
+) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=protocol_class(),
@@ -60,72 +64,18 @@ def serve(
         server_header=False,
         proxy_headers=False,  # No check depends on the client's address, so none is believed.
         limit_concurrency=limits.connections,
-        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_keep_alive=int(KEEP_ALIVE_S),
         timeout_graceful_shutdown=STOP_WAIT_S,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
-    _Server(config, closing, ready).run(sockets=[listener])
+    return _Server(config, closing, ready)
 
 
 def protocol_class() -> type[asyncio.Protocol]:
     """The parser in C that comes with the extra `serve`; h11 where it is not installed."""
     if find_spec("httptools") is None:
-        return H11TimeoutProtocol
-    return httptools_protocol()
-
-
-class _FirstRequestTimeout:
-    """Closes connections whose first request does not arrive in time (slowloris). Without this,
-    256 silent connections, which need no token, would block all other clients."""
-
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    cycle: Any
-    """The current request of uvicorn; None before the first one."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)  # type: ignore[misc]
-        self.loop.call_later(FIRST_REQUEST_S, self._check_first_request)
-
-    def _check_first_request(self) -> None:
-        if self.transport.is_closing():
-            return
-        # `more_body`: the headers have arrived, but the body is not complete yet.
-        if self.cycle is None or self.cycle.more_body:
-            self.transport.close()
-
-
-class H11TimeoutProtocol(_FirstRequestTimeout, H11Protocol):  # type: ignore[misc]
-    """h11 limits the headers itself: `h11_max_incomplete_event_size`."""
-
-
-@cache
-def httptools_protocol() -> type[asyncio.Protocol]:
-    """Defined when it is needed, because the module of uvicorn imports httptools."""
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class HttpToolsTimeoutProtocol(_FirstRequestTimeout, HttpToolsProtocol):  # type: ignore[misc]
-        """httptools has no limit of its own: a client without a token could fill the memory with
-        a header that does not end."""
-
-        _framing_bytes = 0
-
-        def on_message_begin(self) -> None:
-            self._framing_bytes = 0
-            super().on_message_begin()
-
-        def on_body(self, body: bytes) -> None:
-            self._framing_bytes -= len(body)
-            super().on_body(body)
-
-        def data_received(self, data: bytes) -> None:
-            # Counted first. A request that begins in the middle of the data gets a few more bytes.
-            self._framing_bytes += len(data)
-            super().data_received(data)
-            if self._framing_bytes > MAX_FRAMING_BYTES and not self.transport.is_closing():
-                self.send_400_response("The headers are too large.")
-
-    return HttpToolsTimeoutProtocol
+        return LimitedH11Protocol
+    return limited_httptools_protocol()
 
 
 class _Server(uvicorn.Server):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from notewell.core import BadSessionKey, normal_agent_id, parse_session_key
 from notewell.errors import BadRequest, BadSetting, StateNotWritable
-from notewell.files import MAX_STATE_BYTES
+from notewell.files import MAX_STATE_BYTES, effective_user
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ TokenKind: TypeAlias = Literal["bearer", "page"]
 MAX_TOKENS = 1000
 """A file with more was not made by this command."""
 MAX_NAME_CHARS = 64
+ALL_AGENTS = "*"
+"""In place of ids: every agent of a server, also one that is added later."""
 
 _IMPLIED_SCOPES: dict[Scope, frozenset[Scope]] = {
     "read": frozenset({"read"}),
@@ -38,7 +41,7 @@ class Token:
     id: str
     name: str
     agents: tuple[str, ...]
-    """The agents whose memories it opens. The first is the default of a request."""
+    """The agents whose memories it opens, or `ALL_AGENTS`. The first is the default."""
     scopes: tuple[Scope, ...]
     created: str
     expires: str | None = None
@@ -53,6 +56,18 @@ class Token:
     def allowed(self) -> frozenset[Scope]:
         """Its scopes and the scopes that these imply."""
         return frozenset().union(*(_IMPLIED_SCOPES[scope] for scope in self.scopes))
+
+    @property
+    def is_for_all(self) -> bool:
+        return self.agents == (ALL_AGENTS,)
+
+    def opens(self, served: Iterable[str]) -> tuple[str, ...]:
+        """Those of the served agents that it is for, the default first."""
+        if self.is_for_all:
+            return tuple(served)
+        # It may name agents that were configured when it was made and are not served now.
+        present = frozenset(served)
+        return tuple(agent for agent in self.agents if agent in present)
 
     def is_valid_at(self, now: datetime) -> bool:
         return self.expires is None or datetime.fromisoformat(self.expires) > now
@@ -73,8 +88,12 @@ def checked_agents(agents: Iterable[str]) -> tuple[str, ...]:
     """Ids must be exact: a guess could open the memory of another agent."""
     # Without duplicates, in the given order: the first agent is the default.
     ids = tuple(dict.fromkeys(agent.strip().lower() for agent in agents))
+    if ids == (ALL_AGENTS,):
+        return ids
     if not ids or any(normal_agent_id(id_) != id_ for id_ in ids):
-        raise BadRequest("a token needs at least one agent, given by its id")
+        raise BadRequest(
+            f"a token needs at least one agent, given by its id, or {ALL_AGENTS!r} alone for all"
+        )
     return ids
 
 
@@ -137,10 +156,10 @@ _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 def _distrust_reason(stat_result: os.stat_result) -> str | None:
     if not stat.S_ISREG(stat_result.st_mode):
         return "it is not a regular file"
-    if os.name == "posix" and stat_result.st_uid != os.geteuid():
+    if stat_result.st_uid != effective_user():
         return "it belongs to another user"
     # Readable by others is refused too: a backup or a copy may have widened the mode by mistake.
-    if os.name == "posix" and stat_result.st_mode & 0o077:
+    if sys.platform != "win32" and stat_result.st_mode & 0o077:
         return "other users may read or write it (chmod 600)"
     return None
 
@@ -150,13 +169,14 @@ def parse_tokens(data: bytes, path: Path) -> dict[str, Token]:
         records = json.loads(data)["tokens"]
         if len(records) > MAX_TOKENS:
             raise ValueError  # noqa: TRY301 - reported below, like every other malformed file
-        return {str(record["digest"]): _token(record) for record in records}
+        return {str(record["digest"]): parse_token(record) for record in records}
     except (ValueError, TypeError, KeyError, RecursionError, BadRequest) as error:
         reason = "it is not in the format of `notewell token`"
         raise BadSetting(str(path), f"{reason}; remove it and make new tokens") from error
 
 
-def _token(record: dict[str, Any]) -> Token:
+def parse_token(record: dict[str, Any]) -> Token:
+    """Raises `KeyError`, `TypeError`, `ValueError` or `BadRequest` for a record of no token."""
     expires = record["expires"]
     if expires is not None:
         # Only to validate: a bad date must fail now and not when the token is used.

@@ -76,7 +76,9 @@ def _now() -> datetime:
 
 
 class TokenStore:
-    """Safe for several threads and processes."""
+    """See `Tokens`. Safe for several threads and processes."""
+
+    waits = False
 
     def __init__(self, path: Path, now: Callable[[], datetime] = _now) -> None:
         self._path = path
@@ -129,21 +131,7 @@ class TokenStore:
 
     def create(self, request: TokenRequest) -> tuple[Token, str]:
         """The record and the secret. The secret cannot be shown again."""
-        # The prefix lets people and secret scanners recognize a leaked token.
-        secret = f"{PREFIX}{secrets.token_urlsafe(TOKEN_BYTES)}"
-        created, days = self._now(), request.expires_days
-        expires = None if days is None else created + timedelta(days=days)
-        token = Token(
-            # The id appears in logs and lists; it is independent of the secret.
-            id=secrets.token_hex(4),
-            name=checked_name(request.name),
-            agents=checked_agents(request.agents),
-            scopes=checked_scopes(request.scopes),
-            created=_iso_time(created),
-            expires=_iso_time(expires) if expires else None,
-            kind=request.kind,
-            session_key=checked_key(request.session_key),
-        )
+        token, secret = new_token(request, self._now())
         with state_lock(self._path):
             # Read inside the lock: another process may have written since the last check.
             tokens = _without_oldest_browser(self._current(), request.kind)
@@ -158,7 +146,7 @@ class TokenStore:
             tokens = self._current()
             revoked = next((token for token in tokens.values() if token.id == token_id), None)
             if revoked is None:
-                raise BadRequest(f"there is no token {token_id[:40]!r}: `notewell token list`")
+                raise no_such_token(token_id)
             self._write(
                 {digest: token for digest, token in tokens.items() if token is not revoked}
             )
@@ -183,6 +171,30 @@ class TokenStore:
     def _write(self, tokens: dict[str, Token]) -> None:
         records = [{"digest": digest, **asdict(token)} for digest, token in tokens.items()]
         write_json(self._path, {"version": 1, "tokens": records})
+
+
+def new_token(request: TokenRequest, created: datetime) -> tuple[Token, str]:
+    """The record and the secret. Raises `BadRequest`."""
+    # The prefix lets people and secret scanners recognize a leaked token.
+    secret = f"{PREFIX}{secrets.token_urlsafe(TOKEN_BYTES)}"
+    days = request.expires_days
+    expires = None if days is None else created + timedelta(days=days)
+    token = Token(
+        # The id appears in logs and lists; it is independent of the secret.
+        id=secrets.token_hex(4),
+        name=checked_name(request.name),
+        agents=checked_agents(request.agents),
+        scopes=checked_scopes(request.scopes),
+        created=_iso_time(created),
+        expires=_iso_time(expires) if expires else None,
+        kind=request.kind,
+        session_key=checked_key(request.session_key),
+    )
+    return token, secret
+
+
+def no_such_token(token_id: str) -> BadRequest:
+    return BadRequest(f"there is no token {token_id[:40]!r}: `notewell token list`")
 
 
 def digest_of(token: str) -> str:
@@ -218,11 +230,11 @@ def _iso_time(at: datetime) -> str:
 
 
 class LoginLinks:
-    """One-time links that log a browser in: `http://127.0.0.1:7374/open?code=…`.
+    """See `Links`: `http://127.0.0.1:7374/open?code=…`.
 
-    A link is valid for ten minutes and for one use. `<state>/links.json` stores a digest of its
-    code. `notewell token link` and a running server share this file, so the command can make a
-    link for the server. A user who can write to this file can read the notes anyway.
+    `<state>/links.json` stores a digest of its code. `notewell token link` and a running server
+    share this file, so the command can make a link for the server. A user who can write to this
+    file can read the notes anyway.
     """
 
     def __init__(self, path: Path, time_s: Callable[[], float] = time.time) -> None:

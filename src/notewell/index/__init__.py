@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         EMBEDDED,
         UNREAD,
         WAITING,
+        ChunkFacts,
+        ChunkRun,
         Counts,
         Identity,
         IndexedNote,
@@ -42,8 +44,9 @@ else:
             "findings": ("Disagreement StoreAudit StoreFinding StorePart StoreRepair size_text"),
             "ports": "IndexInventory IndexStore IndexView IndexWriter",
             "records": (
-                "Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote MustRebuild "
-                "OutlinedChunk PlacedChunk StoreFacts StoredChunk UNREAD UpToDate WAITING"
+                "ChunkFacts ChunkRun Counts EMBEDDED Identity IndexFacts IndexedNote ListedNote "
+                "MustRebuild OutlinedChunk PlacedChunk StoreFacts StoredChunk UNREAD UpToDate "
+                "WAITING"
             ),
             "settings": "StorePlace StoreSettings",
         },

@@ -22,7 +22,9 @@ StoreRepair: TypeAlias = Literal["sweep", "reset-cache", "set-aside", "sync"]
 """sweep: remove leftovers · reset-cache: start a new cache · set-aside: move a damaged generation
 away, then sync · sync: only a sync helps, the store itself has nothing to do."""
 
-DisagreementKind: TypeAlias = Literal["index", "note", "chunk", "vector", "cache", "state"]
+DisagreementKind: TypeAlias = Literal[
+    "index", "note", "chunk", "vector", "cache", "state", "entry"
+]
 
 StepCallback: TypeAlias = "Callable[[str, int, int], None]"
 """Is called with a label, the number of rows done, and the total."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.core import TextMatch, TextQuery, TextStats
+    from notewell.core import TextMatches, TextQuery, TextStats
     from notewell.errors import IndexUnreadable
     from notewell.index.findings import (
         StepCallback,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
         StoreRepair,
     )
     from notewell.index.records import (
+        ChunkFacts,
+        ChunkRun,
         Counts,
         Identity,
         IndexedNote,
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
         UpToDate,
     )
     from notewell.ports import CosineScale, ModelFacts, Vectors, WindowedVector
-    from notewell.types import Chunk, NoteStat, SessionFacts, Source, Span
+    from notewell.types import Chunk, NoteStat, SessionFacts, Source
 
 
 class IndexStore(Protocol):
@@ -175,8 +177,8 @@ class IndexView(Protocol):
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]: ...
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        """The note and the lines of each chunk."""
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        """What the chunks are ranked by: for many of them, without their texts."""
         ...
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
@@ -195,7 +197,7 @@ class IndexView(Protocol):
         """The chunks of a note, in order."""
         ...
 
-    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
+    def around(self, path: str, first: int, last: int) -> ChunkRun:
         """The chunks of a note that begin in these lines, in order."""
         ...
 
@@ -217,9 +219,9 @@ class IndexView(Protocol):
         sources: Sequence[str],
         limit: int,
         among: Sequence[int] | None = None,
-    ) -> tuple[list[TextMatch], TextStats]:
+    ) -> tuple[TextMatches, TextStats]:
         """The chunks with the best BM25, and the counts from which their exact score is computed.
-        A variant counts as its term: `TextMatch` and `TextStats` have one number for each term.
+        A variant counts as its term: `TextMatches` and `TextStats` have one number for each term.
 
         `among` restricts the search to these chunks.
         """

@@ -6,13 +6,17 @@ returns these records.
 
 from __future__ import annotations
 
+from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from notewell import core
 from notewell.records import NamedTuple, dataclass, field, field_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from notewell.core import TextKind
     from notewell.errors import IndexUnreadable
     from notewell.ports import CosineScale
     from notewell.types import NoteStat, Source, Span
@@ -78,7 +82,7 @@ class IndexedNote(NamedTuple):
     digest: str
 
 
-class StoredChunk(NamedTuple):
+class _ChunkFields(NamedTuple):
     """A chunk as it is stored."""
 
     id: int
@@ -94,6 +98,64 @@ class StoredChunk(NamedTuple):
     """When its first line was said, in a conversation."""
     offset: int = 0
     """Where a piece begins in its line, in characters."""
+
+
+class ChunkFacts(NamedTuple):
+    """What a chunk is ranked by. It is small, so that a reader keeps it for more chunks than it
+    could keep texts."""
+
+    id: int
+    source: Source
+    place: tuple[str, Span]
+    """The note and the lines."""
+    order: tuple[tuple[str, Span], str]
+    """Chunks with equal scores are sorted by this: the order of indexing must not matter."""
+    day: date | None
+    """When it was said, or the day in the name of its note."""
+    is_timed: bool
+    """The day is that of its lines."""
+    kind: TextKind
+    names_user: bool
+    """Only such a chunk may be a part of a conversation."""
+
+
+class StoredChunk(_ChunkFields):
+    """A chunk as it is stored. What a search computes of it alone is kept with it: the next search
+    finds many of the same chunks. (A class without slots, so that there is room for it.)"""
+
+    @cached_property
+    def facts(self) -> ChunkFacts:
+        place, said_at = (self.path, self.span), self.said_at
+        return ChunkFacts(
+            self.id,
+            self.source,
+            place,
+            (place, self.digest),
+            date.fromisoformat(said_at[:10]) if said_at else core.note_date(self.path),
+            bool(said_at),
+            core.kind_of(self.text),
+            "user" in self.text.lower(),
+        )
+
+    @cached_property
+    def lines(self) -> dict[int, str]:
+        """By number."""
+        return core.numbered_lines(self.span, self.text)
+
+
+class ChunkRun(tuple[StoredChunk, ...]):
+    """Chunks of one note, in order. It can be a key: its hash is computed once."""
+
+    @cached_property
+    def chars(self) -> int:
+        return sum([len(chunk.text) for chunk in self])
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
 
 
 class ListedNote(NamedTuple):

@@ -45,12 +45,13 @@ def read_resource(memory: Memory, uri: str, context: CallContext) -> str:
 
 def read_note(memory: Memory, path: str, session_key: str | None = None) -> str:
     """The text of a note, truncated if it is very long."""
-    text, line = "", 1
+    text: str | None = None
+    line = char = 1
     # `get` returns a limited number of lines, so a note is read in pages.
-    while len(text) < MAX_NOTE_CHARS:
-        page = memory.get(path, from_line=line, session_key=session_key)
-        text = f"{text}\n{page.text}" if line > 1 else page.text
+    while text is None or len(text) < MAX_NOTE_CHARS:
+        page = memory.get(path, from_line=line, from_char=char, session_key=session_key)
+        text = page.joined_to(text)
         if page.next_from is None:
             return escaped(text)
-        line = page.next_from
+        line, char = page.next_from, page.next_char or 1
     return f"{escaped(text[:MAX_NOTE_CHARS])}\n… (truncated; continue with memory_get)"

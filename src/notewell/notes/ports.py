@@ -83,6 +83,11 @@ class NoteStore(Protocol):
         """Files and folders a watcher observes; empty for notes that are not on this disk."""
         ...
 
+    def change_mark(self) -> int | None:
+        """A value that changes with every change of a note, if that is cheaper to know than by a
+        scan; None if it is not."""
+        ...
+
     def scan(self) -> Scan:
         """Which notes there are now. An unreachable store is an error, never an empty scan.
 

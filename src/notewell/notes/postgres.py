@@ -55,6 +55,14 @@ _KEYS = scope_of(_ROOT, _ROOT, ())
 _OWN = "WHERE tenant = %s AND agent = %s"
 _STAT = "octet_length(data), (extract(epoch FROM changed_at) * 1000000)::bigint, revision"
 
+_ENQUEUE = (
+    "INSERT INTO notewell.sync_queue (tenant, agent) SELECT %s, %s WHERE NOT EXISTS (SELECT 1 "
+    "FROM (SELECT 1 FROM notewell.sync_queue WHERE tenant = %s AND agent = %s LIMIT 1 "
+    "FOR UPDATE SKIP LOCKED) AS waiting)"
+)
+"""Somebody must index what is written: see `notewell.postgres.sync_queue`. A row that waits is
+locked until the end of the transaction: nobody takes it before the note can be seen."""
+
 
 class StoredNote(NamedTuple):
     """What is there now, without its bytes."""
@@ -70,13 +78,13 @@ class PostgresNotes:
     def __init__(
         self, database: Database, scope: Scope, extra_paths: Sequence[ExtraPath] = ()
     ) -> None:
-        self._database = database
-        self._scope = scope
+        self.database = database
+        self.scope = scope
         self._extra_paths = extra_paths
 
     @property
     def location(self) -> str:
-        return f"{self._database.address}, tenant {self._scope.tenant}, agent {self._scope.agent}"
+        return f"{self.database.address}, tenant {self.scope.tenant}, agent {self.scope.agent}"
 
     @property
     def folder(self) -> None:
@@ -87,12 +95,21 @@ class PostgresNotes:
 
     # -- reading ---------------------------------------------------------------------------------
 
+    def change_mark(self) -> int:
+        # Each write adds one to a revision, and no row is ever removed.
+        with self.database.reading(self.scope) as transaction:
+            rows = transaction.rows(
+                f"SELECT coalesce(sum(revision), 0)::bigint FROM notewell.notes {_OWN}",  # noqa: S608
+                self.scope,
+            )
+        return int(rows[0][0])
+
     def scan(self) -> Scan:
-        with self._database.reading(self._scope) as transaction:
+        with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
                 f"SELECT path, {_STAT} FROM notewell.notes {_OWN} AND data IS NOT NULL "  # noqa: S608
                 "ORDER BY path",
-                self._scope,
+                self.scope,
             )
         why = "notes in PostgreSQL have no extra paths"
         return Scan(
@@ -102,11 +119,11 @@ class PostgresNotes:
 
     def read(self, path: str) -> Note:
         _require_note(path)
-        with self._database.reading(self._scope) as transaction:
+        with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
                 f"SELECT data, {_STAT} FROM notewell.notes {_OWN} AND path = %s "  # noqa: S608
                 "AND data IS NOT NULL",
-                (*self._scope, path),
+                (*self.scope, path),
             )
         if not rows:
             raise NoteUnreadable(path, "not there")
@@ -116,16 +133,16 @@ class PostgresNotes:
     def read_bytes(self, path: str) -> bytes | None:
         if _KEYS.locate(path) is None:
             return None
-        with self._database.reading(self._scope) as transaction:
-            return _Rows(transaction, self._scope, path).read().data
+        with self.database.reading(self.scope) as transaction:
+            return _Rows(transaction, self.scope, path).read().data
 
     def stored(self) -> dict[str, StoredNote]:
         """Every note with its revision and digest."""
-        with self._database.reading(self._scope) as transaction:
+        with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
                 f"SELECT path, revision, digest FROM notewell.notes {_OWN} "  # noqa: S608
                 "AND data IS NOT NULL ORDER BY path",
-                self._scope,
+                self.scope,
             )
         return {path: StoredNote(*note) for path, *note in rows}
 
@@ -144,7 +161,7 @@ class PostgresNotes:
             to.new_headings()  # Raises before anything is written.
         with self._busy(_day_path(to) or "MEMORY.md", wait_s) as transaction:
             path = _day_path(to) or self._curated(transaction)
-            note = _Rows(transaction, self._scope, path)
+            note = _Rows(transaction, self.scope, path)
             before = note.lock(make=True)
             data = before.data or b""
             span = find_entry(data, block, to)
@@ -172,7 +189,7 @@ class PostgresNotes:
         _require_note(path)
         _require_size(path, data)
         with self._busy(path, wait_s) as transaction:
-            note = _Rows(transaction, self._scope, path)
+            note = _Rows(transaction, self.scope, path)
             before = note.lock(make=True)
             if before.digest != expected:
                 return False
@@ -183,7 +200,7 @@ class PostgresNotes:
         self, path: str, change: Callable[[bytes], bytes | None], *, wait_s: float = WAIT_S
     ) -> None:
         with self._busy(path, wait_s) as transaction:
-            note = _Rows(transaction, self._scope, path)
+            note = _Rows(transaction, self.scope, path)
             before = note.lock()
             if before.data is None:
                 raise NoteNotWritable(path, "not there", "look what is there")
@@ -195,7 +212,7 @@ class PostgresNotes:
     @contextmanager
     def _busy(self, path: str, wait_s: float) -> Iterator[Transaction]:
         try:
-            with self._database.writing(self._scope, lock_s=wait_s) as transaction:
+            with self.database.writing(self.scope, lock_s=wait_s) as transaction:
                 yield transaction
         except DatabaseLocked:
             raise NoteBusy(path, wait_s) from None
@@ -205,7 +222,7 @@ class PostgresNotes:
         rows = transaction.rows(
             f"SELECT path FROM notewell.notes {_OWN} "  # noqa: S608
             "AND path IN ('MEMORY.md', 'memory.md') AND data IS NOT NULL",
-            self._scope,
+            self.scope,
         )
         return "memory.md" if rows == [("memory.md",)] else "MEMORY.md"
 
@@ -213,17 +230,17 @@ class PostgresNotes:
 
     def revisions(self, path: str) -> dict[int, str]:
         """The digests of what the note was before, by revision, the oldest first."""
-        with self._database.reading(self._scope) as transaction:
+        with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
                 f"SELECT revision, digest FROM notewell.note_revisions {_OWN} "  # noqa: S608
                 "AND path = %s ORDER BY revision",
-                (*self._scope, path),
+                (*self.scope, path),
             )
         return dict(rows)
 
     def read_revision(self, path: str, revision: int) -> bytes | None:
         """The bytes that the note had; None if it has no such earlier revision."""
-        with self._database.reading(self._scope) as transaction:
+        with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
                 "SELECT size, (SELECT data FROM (SELECT revision, data FROM "  # noqa: S608
                 f"notewell.note_revisions {_OWN} AND path = %s UNION ALL "
@@ -231,7 +248,7 @@ class PostgresNotes:
                 "WHERE later.revision >= earlier.revision AND data IS NOT NULL "
                 "ORDER BY later.revision LIMIT 1) "
                 f"FROM notewell.note_revisions AS earlier {_OWN} AND path = %s AND revision = %s",
-                (*(*self._scope, path) * 3, revision),
+                (*(*self.scope, path) * 3, revision),
             )
         return bytes(rows[0][1][: rows[0][0]]) if rows else None
 
@@ -307,6 +324,7 @@ class _Rows(NamedTuple):
             f"changed_at = clock_timestamp() {_OWN} AND path = %s",
             (data, digest, *self.key),
         )
+        self.transaction.execute(_ENQUEUE, (*self.scope, *self.scope))
 
 
 def _stat(size: int, changed_us: int, revision: int) -> NoteStat:

@@ -73,6 +73,9 @@ class Workspace:
         """Every file and folder where notes may be, whether it is there or not."""
         return tuple(Path(*place.parts) for place in self._scope.roots)
 
+    def change_mark(self) -> None:
+        """Only a scan tells."""
+
     def scan(self) -> Scan:
         from notewell.notes.scan import scan_notes
 

@@ -3,6 +3,8 @@
     database     connections, and transactions that belong to one tenant and agent. START HERE
     address      a connection string, and the part of it that may be shown
     failures     turns the errors of psycopg into ours, without a password in any of them
+    sync_queue   the agents whose index may be behind their notes
+    hints        LISTEN and NOTIFY, which may be lost
     leases       locks that the server frees when the connection of their holder ends
     tables       how a table of agents is made: partitions, row-level security, grants
     migrations   the numbered changes of the schema, and which of them a database has
@@ -17,9 +19,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.postgres.address import Address, configured_address
     from notewell.postgres.database import Database, Scope, Transaction, shared_database
+    from notewell.postgres.hints import Hints
     from notewell.postgres.inspection import ServerFinding, inspect_server
     from notewell.postgres.leases import AdvisoryLease, LeaseTimeout, hold_lease, lease_holder
-    from notewell.postgres.migrations import SchemaState, migrate, schema_state
+    from notewell.postgres.migrations import SchemaState, migrate, schema_state, unknown_parts
+    from notewell.postgres.sync_queue import ClaimedSync, SyncQueue
 else:
     from notewell.lazy import lazy_exports
 
@@ -28,8 +32,10 @@ else:
         {
             "address": "Address configured_address",
             "database": "Database Scope Transaction shared_database",
+            "hints": "Hints",
             "inspection": "ServerFinding inspect_server",
             "leases": "AdvisoryLease LeaseTimeout hold_lease lease_holder",
-            "migrations": "SchemaState migrate schema_state",
+            "migrations": "SchemaState migrate schema_state unknown_parts",
+            "sync_queue": "ClaimedSync SyncQueue",
         },
     )

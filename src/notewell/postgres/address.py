@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from notewell.core import Secret
 from notewell.errors import BadSetting, DatabaseNotReady
@@ -36,6 +36,7 @@ class Address:
         except ProgrammingError:
             # Not `from error`: the reason of libpq quotes the string.
             raise BadSetting("store.url", "it is not a connection string of PostgreSQL") from None
+        _require_clear_parts(parts)
         self._conninfo = text
         # Several hosts, for a failover, are separated by commas.
         host = parts.get("host") or parts.get("hostaddr") or "localhost"
@@ -57,6 +58,15 @@ class Address:
 
     def __hash__(self) -> int:
         return hash(self._conninfo)
+
+
+def _require_clear_parts(parts: Mapping[str, Any]) -> None:
+    """A password with a bare `@` or `/` would end up in the host or the name of the database,
+    which are shown."""
+    host, name, port = (str(parts.get(key) or "") for key in ("host", "dbname", "port"))
+    is_port = all(one.isdecimal() for one in port.split(",") if one)
+    if "@" in host or "@" in name or "=" in name or not is_port:
+        raise BadSetting("store.url", "write @ and / of the user and the password as %40 and %2F")
 
 
 def configured_address(url: Secret | None, environment: Mapping[str, str]) -> Address:

@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from notewell.errors import BadRequest
+from notewell.errors import (
+    BadRequest,
+    DatabaseNotReady,
+    DatabaseTrouble,
+    DatabaseUnavailable,
+)
 from notewell.postgres.failures import our_errors, trouble_of
 from notewell.records import NamedTuple, dataclass
 
@@ -35,8 +40,12 @@ if TYPE_CHECKING:
 
 APP_ROLE = "notewell_app"
 """Owns nothing, cannot log in, and is subject to row-level security."""
+SERVICE = "*"
+"""In place of an agent: the service of a tenant. No agent can have this id."""
 NAME_CHARS = 200
 """The longest name of a tenant or an agent; an entry of an index has room for 2700 bytes."""
+_FIRST_WAIT_S = 0.5
+"""Most connections are made in milliseconds. After this time we look whether waiting can help."""
 _SEARCH_PATH = "notewell, public, extensions"
 """pgvector is in `public`, or in `extensions` with some managed services."""
 
@@ -53,6 +62,11 @@ class Limits:
     write_s: float = 60.0
     """One statement. Removing an index of a hundred thousand chunks takes seconds."""
     lock_s: float = 10.0
+    idle_s: float = 60.0
+    """Between two statements of a transaction that writes: the network may have lost its client,
+    and nobody else can write what it has locked."""
+    schema_s: float = 10.0
+    """How long a process may go on before it notices a migration of a newer version."""
     network_s: int = 15
     """Without a sign of life from the server's machine; also how much later than the server we
     give up a statement that takes too long."""
@@ -64,6 +78,11 @@ class Scope(NamedTuple):
     tenant: str
     agent: str
 
+    @classmethod
+    def service(cls, tenant: str) -> Scope:
+        """What belongs to the tenant and to no agent: tokens, the list of agents, the queue."""
+        return cls(tenant, SERVICE)
+
 
 class _Opening(NamedTuple):
     """The statements that open a transaction."""
@@ -72,6 +91,14 @@ class _Opening(NamedTuple):
     values: tuple[Any, ...]
     statement_s: float
     """How long each statement of the transaction may take."""
+
+
+class _Refusal(NamedTuple):
+    """A connection that could not be made."""
+
+    error: psycopg.Error
+    until: float
+    """Nobody tries again before that: a try takes as long as the last one did."""
 
 
 class StalledAnswer(psycopg.OperationalError):
@@ -99,7 +126,8 @@ class BoundedConnection(psycopg.Connection[Any]):
             state = next(gen)
             while True:
                 ready = yield state
-                if not ready and time.monotonic() > deadline:
+                # Also if something is there: a network that drips has always a byte more.
+                if time.monotonic() > deadline:
                     self.close()
                     raise StalledAnswer("timeout")
                 state = gen.send(ready)
@@ -137,8 +165,10 @@ class Database:
         self.limits = limits or Limits()
         self._pool: ConnectionPool[BoundedConnection] | None = None
         self._lock = threading.Lock()
-        self._is_checked = False
-        """Whether the schema was compared with the one that this version knows."""
+        self._refusal: _Refusal | None = None
+        """Set while no connection can be made: a caller then gets its answer at once."""
+        self._checked_at: float | None = None
+        """When the schema was last compared with the one that this version knows."""
 
     def __repr__(self) -> str:
         return f"Database({self.address})"
@@ -157,7 +187,8 @@ class Database:
     def writing(self, scope: Scope, *, lock_s: float | None = None) -> Iterator[Transaction]:
         """`lock_s` is how long a statement waits for a lock."""
         limits = self.limits
-        opening = _opened("BEGIN", scope, limits.write_s, limits, lock_s)
+        idle = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {_ms(limits.idle_s)}"
+        opening = _opened(idle, scope, limits.write_s, limits, lock_s)
         with self._transaction(opening, is_kept=True) as one:
             self._check_schema(one)
             yield one
@@ -184,7 +215,10 @@ class Database:
         try:
             yield Transaction(connection, self.address)
             with our_errors(self.address):
-                connection.execute("COMMIT" if is_kept else "ROLLBACK")
+                if is_kept:
+                    _commit(connection, self.address)
+                else:
+                    connection.execute("ROLLBACK")
         # Also for KeyboardInterrupt: half a transaction must not stay.
         except BaseException:
             _roll_back(connection)
@@ -218,15 +252,36 @@ class Database:
         raise AssertionError("the last try returns or raises")
 
     def _connection(self, pool: ConnectionPool[BoundedConnection]) -> BoundedConnection:
+        if self._refusal is not None:
+            self._try_connection()
+        failures = _failed_attempts(pool)
+        try:
+            return pool.getconn(min(_FIRST_WAIT_S, self.limits.connection_wait_s))
+        except PoolTimeout:
+            if _failed_attempts(pool) > failures:
+                self._try_connection(DatabaseNotReady)  # A wrong password stays wrong.
         try:
             return pool.getconn()
         except PoolTimeout as timeout:
             # The pool does not say why: all are in use, or none can be made.
+            self._try_connection()
+            raise trouble_of(timeout, self.address) from None
+
+    def _try_connection(self, trouble: type[DatabaseTrouble] = DatabaseTrouble) -> None:
+        """Raises `trouble` if that is why the server accepts no new connection."""
+        refusal, begun = self._refusal, time.monotonic()
+        if refusal is None or begun >= refusal.until:
             try:
                 psycopg.connect(self.address.reveal(), **self._options(connect_s=2)).close()
             except psycopg.Error as error:
-                raise trouble_of(error, self.address) from None
-            raise trouble_of(timeout, self.address) from None
+                now = time.monotonic()
+                refusal = self._refusal = _Refusal(error, 2 * now - begun)
+            else:
+                self._refusal = None
+                return
+        reason = trouble_of(refusal.error, self.address)
+        if isinstance(reason, trouble):
+            raise reason from None
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -264,12 +319,14 @@ class Database:
         }
 
     def _check_schema(self, transaction: Transaction) -> None:
-        """Once in a process: an older replica must not write what a newer one cannot read."""
-        if not self._is_checked:
+        """Now and then, as a newer version may migrate the database while this process runs: an
+        older replica must not write what a newer one cannot read."""
+        now = time.monotonic()
+        if self._checked_at is None or now - self._checked_at >= self.limits.schema_s:
             from notewell.postgres.migrations import require_schema
 
             require_schema(transaction, self.address)
-            self._is_checked = True
+            self._checked_at = now
 
     def close(self) -> None:
         with self._lock:
@@ -301,8 +358,26 @@ def _opened(
     )
 
 
+def _failed_attempts(pool: ConnectionPool[BoundedConnection]) -> int:
+    return pool.get_stats().get("connections_errors", 0)
+
+
 def _ms(seconds: float) -> str:
     return str(max(1, round(seconds * 1000)))  # 0 would be no limit.
+
+
+def _commit(connection: Connection[Any], address: Address) -> None:
+    """Raises if the server does not promise that everything is kept."""
+    warnings: list[psycopg.errors.Diagnostic] = []
+    connection.add_notice_handler(warnings.append)
+    try:
+        status = connection.execute("COMMIT").statusmessage
+    finally:
+        connection.remove_notice_handler(warnings.append)
+    # A server that gives up waiting for its standby says so in a warning, and then "COMMIT".
+    if status != "COMMIT" or warnings:
+        why = "did not confirm that it has kept what was written"
+        raise DatabaseUnavailable(str(address), why, "try again, and ask whoever runs the server")
 
 
 def _roll_back(connection: Connection[Any]) -> None:

@@ -67,20 +67,23 @@ _OUTCOMES: Mapping[str, _Outcome] = {
     "XX002": (DatabaseDamaged, "reports a damaged index", _ASK_OPERATOR),
 }
 
-# libpq has no code for a connection that was never made.
+# libpq has no code for a connection that was never made; its words are looked through in this
+# order. What stands for a code here has the outcome of that code.
 _NO_CONNECTION: Mapping[str, str] = {
     "refused": "refuses the connection",
     "timeout": "does not answer in time",
     "timed out": "does not answer in time",
     "translate host name": "has a host name that is not known",
     "No such file": "has no socket there: the server does not run",
-    "does not exist": "does not exist",
-    "password": "refuses the user or the password",
-    "too many clients": "has no connection left",
-    "remaining connection slots": "has no connection left",
-    "starting up": "is starting or recovering",
+    "does not exist": "3D",
+    "password": "28",
+    "no pg_hba.conf entry": "28",
+    "too many clients": "53300",
+    "remaining connection slots": "53300",
+    "starting up": "57P03",
     "shutting down": "is shutting down",
-    "recovery": "is starting or recovering",
+    "recovery": "57P03",
+    "session is read-only": "25006",
     "SSL": "does not agree on TLS",
     "certificate": "does not agree on TLS",
 }
@@ -110,7 +113,7 @@ def trouble_of(error: Error, address: Address) -> DatabaseTrouble:
 def _unlisted(error: Error) -> _Outcome:
     if error.sqlstate is None and isinstance(error, OperationalError | InterfaceError):
         text = str(error)
-        why = next((why for said, why in _NO_CONNECTION.items() if said in text), None)
-        return DatabaseUnavailable, why or "has no connection", _WAIT
+        why = next((why for said, why in _NO_CONNECTION.items() if said in text), "08")
+        return _OUTCOMES.get(why) or (DatabaseUnavailable, why, _WAIT)
     named = f"SQLSTATE {error.sqlstate}" if error.sqlstate else type(error).__name__
     return DatabaseTrouble, f"refused a statement ({named})", "this is a bug: please report it"

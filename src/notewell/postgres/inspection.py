@@ -33,7 +33,9 @@ def inspect_server(database: Database) -> list[ServerFinding]:
             *_migrations(transaction),
             *_roles(transaction),
             *_tables(transaction),
+            *_policies(transaction),
             *_durability(transaction),
+            *_connections(transaction),
         ]
 
 
@@ -59,9 +61,12 @@ def _migrations(transaction: Transaction) -> Iterator[ServerFinding]:
     if problem := state.problem():
         yield ServerFinding(f"the database {problem[0]}", problem[1])
         return
-    newest = max(state.numbers)
-    also = f", {len(state.newer)} of them of a newer version" if state.newer else ""
-    yield ServerFinding(f"schema {newest}, {len(state.applied)} migrations{also}")
+    yield ServerFinding(f"schema {max(state.numbers)}, {len(state.applied)} migrations")
+    if state.newer:
+        names = ", ".join(one.name for one in state.newer)
+        yield ServerFinding(
+            f"a newer version has added: {names}; this version works and does not use it"
+        )
 
 
 def _roles(transaction: Transaction) -> Iterator[ServerFinding]:
@@ -83,14 +88,21 @@ def _roles(transaction: Transaction) -> Iterator[ServerFinding]:
         yield ServerFinding(
             f"this user cannot become {APP_ROLE}", f"run `GRANT {APP_ROLE} TO` this user"
         )
-    ((user, is_super),) = transaction.rows(
-        "SELECT rolname, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user"
+    ((user, is_super, is_owner),) = transaction.rows(
+        "SELECT rolname, rolsuper OR rolbypassrls, EXISTS (SELECT 1 FROM pg_namespace "
+        "WHERE nspname = 'notewell' AND nspowner = pg_roles.oid) "
+        "FROM pg_roles WHERE rolname = session_user"
     )
     if is_super:
         # Not a problem of what Notewell does, which becomes `notewell_app` first.
         yield ServerFinding(
             f"the user {user} can pass row-level security, and becomes {APP_ROLE}, which cannot; "
             "a user without that right is safer"
+        )
+    elif is_owner:
+        yield ServerFinding(
+            f"the user {user} owns the tables and could open them; let services run as a user "
+            f"that was granted {APP_ROLE} and owns nothing"
         )
     elif not passes and is_ours:
         yield ServerFinding(f"the user {user} becomes {APP_ROLE} for each transaction")
@@ -113,19 +125,57 @@ def _tables(transaction: Transaction) -> Iterator[ServerFinding]:
         yield ServerFinding(f"row-level security is forced on all {len(rows)} tables")
 
 
+def _policies(transaction: Transaction) -> Iterator[ServerFinding]:
+    """A policy that somebody has added opens a table, however strict the others are."""
+    rows = transaction.rows(
+        "SELECT DISTINCT tablename || ' (' || policyname || ')' FROM pg_policies "
+        "JOIN pg_attribute ON attrelid = format('%%I.%%I', schemaname, tablename)::regclass "
+        "AND attname = 'tenant' WHERE schemaname = %s AND permissive = 'PERMISSIVE' "
+        "AND (coalesce(qual, with_check) NOT LIKE %s OR with_check NOT LIKE %s) ORDER BY 1",
+        ("notewell", "%app.tenant%", "%app.tenant%"),
+    )
+    if rows:
+        names = ", ".join(name for (name,) in rows)
+        yield ServerFinding(
+            f"policies that do not compare the tenant: {names}", "run `DROP POLICY` for each"
+        )
+
+
 def _durability(transaction: Transaction) -> Iterator[ServerFinding]:
-    ((fsync, commit, pages, standby),) = transaction.rows(
-        "SELECT current_setting('fsync'), current_setting('synchronous_commit'), "
-        "current_setting('full_page_writes'), pg_is_in_recovery()"
+    ((standby, read_only, fsync, pages, commit, standbys),) = transaction.rows(
+        "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only'), "
+        "current_setting('fsync'), current_setting('full_page_writes'), "
+        "current_setting('synchronous_commit'), current_setting('synchronous_standby_names')"
     )
     if standby:
         yield ServerFinding("the server is a standby", "name the primary in the connection string")
-    for name, value in (
-        ("fsync", fsync),
-        ("synchronous_commit", commit),
-        ("full_page_writes", pages),
-    ):
-        if value == "off":
-            yield ServerFinding(
-                f"{name} is off: a crash can lose what was acknowledged", f"set {name} to on"
-            )
+    elif read_only == "on":
+        yield ServerFinding(
+            "the database is read-only: nothing can be written",
+            "set default_transaction_read_only to off",
+        )
+    values = {"fsync": fsync, "full_page_writes": pages, "synchronous_commit": commit}
+    off = [name for name, value in values.items() if value == "off"]
+    for name in off:
+        yield ServerFinding(
+            f"{name} is off: a crash can lose what was acknowledged", f"set {name} to on"
+        )
+    if standbys and commit in ("local", "remote_write"):
+        yield ServerFinding(
+            f"synchronous_commit is {commit}: a failover can lose what was acknowledged",
+            "set synchronous_commit to on",
+        )
+    elif not off:
+        also = f" and of a standby ({standbys})" if standbys else "; no standby is waited for"
+        yield ServerFinding(f"a commit returns when it is on the disk of the server{also}")
+
+
+def _connections(transaction: Transaction) -> Iterator[ServerFinding]:
+    ((used, most),) = transaction.rows(
+        "SELECT count(*), current_setting('max_connections')::int "
+        "- current_setting('superuser_reserved_connections')::int "
+        "FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    )
+    action = "raise max_connections, or put PgBouncer in front of the server"
+    is_full = used * 10 >= most * 9
+    yield ServerFinding(f"{used} of {most} connections are in use", action if is_full else None)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseNotReady
-from notewell.postgres.database import APP_ROLE
-from notewell.postgres.tables import AgentTable, protect
+from notewell.postgres.database import APP_ROLE, Scope
+from notewell.postgres.tables import SERVICE_ROWS, AgentTable, TenantTable, protect
 from notewell.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
@@ -137,6 +137,89 @@ def _create_note_tables(transaction: Transaction) -> None:
     )
 
 
+# -- 3: tokens and repeated requests of a service ------------------------------------------------
+
+_TOKENS = TenantTable(
+    "tokens",
+    "digest text NOT NULL, id text NOT NULL, kind text NOT NULL, record jsonb NOT NULL, "
+    "created_at timestamptz NOT NULL DEFAULT clock_timestamp()",
+    "digest",
+)
+_LOGIN_LINKS = TenantTable(
+    "login_links", "digest text NOT NULL, expires_s float8 NOT NULL", "digest"
+)
+_IDEMPOTENCY = AgentTable(
+    "idempotency",
+    "name text NOT NULL, request text NOT NULL, begun timestamptz NOT NULL, status integer, "
+    "body json",
+    "name",
+)
+
+
+def _create_service_tables(transaction: Transaction) -> None:
+    for table in (_TOKENS, _LOGIN_LINKS, _IDEMPOTENCY):
+        table.create(transaction)
+    for statement in (
+        "CREATE UNIQUE INDEX tokens_by_id ON notewell.tokens (tenant, id)",
+        "CREATE INDEX idempotency_by_age ON notewell.idempotency (tenant, agent, begun)",
+    ):
+        transaction.execute(statement)
+
+
+# -- 4: the journal -------------------------------------------------------------------------------
+
+_JOURNAL = AgentTable(
+    "journal", "log text NOT NULL, number bigint NOT NULL, line text NOT NULL", "log, number"
+)
+
+
+def _create_journal(transaction: Transaction) -> None:
+    transaction.execute("CREATE SEQUENCE notewell.journal_numbers")
+    transaction.execute(f"GRANT USAGE ON SEQUENCE notewell.journal_numbers TO {APP_ROLE}")
+    _JOURNAL.create(transaction)
+
+
+# -- 5: agents that come and go ------------------------------------------------------------------
+
+
+def _let_services_change_agents(transaction: Transaction) -> None:
+    for statement in (
+        "CREATE SEQUENCE notewell.agent_changes",
+        f"GRANT USAGE ON SEQUENCE notewell.agent_changes TO {APP_ROLE}",
+        # An agent that is no longer served keeps its notes, and its row for a backup.
+        "ALTER TABLE notewell.note_agents ADD COLUMN removed_at timestamptz, "
+        "ADD COLUMN change bigint NOT NULL DEFAULT nextval('notewell.agent_changes')",
+        f"CREATE POLICY service_rows ON notewell.note_agents USING ({SERVICE_ROWS}) "
+        f"WITH CHECK ({SERVICE_ROWS})",
+    ):
+        transaction.execute(statement)
+
+
+# -- 6: the queue of syncs -----------------------------------------------------------------------
+
+_SYNC_QUEUE = AgentTable(
+    "sync_queue",
+    "number bigint NOT NULL DEFAULT nextval('notewell.queue_numbers'), "
+    "since timestamptz NOT NULL DEFAULT clock_timestamp(), "
+    "not_before timestamptz NOT NULL DEFAULT 'epoch', attempts integer NOT NULL DEFAULT 0",
+    "number",
+)
+
+
+def _create_queue(transaction: Transaction) -> None:
+    transaction.execute("CREATE SEQUENCE notewell.queue_numbers")
+    transaction.execute(f"GRANT USAGE ON SEQUENCE notewell.queue_numbers TO {APP_ROLE}")
+    _SYNC_QUEUE.create(transaction)
+    for statement in (
+        f"CREATE POLICY service_rows ON notewell.sync_queue USING ({SERVICE_ROWS}) "
+        f"WITH CHECK ({SERVICE_ROWS})",
+        "CREATE INDEX queue_in_order ON notewell.sync_queue (tenant, number)",
+        # The sum of the revisions tells a search whether a note has changed.
+        "CREATE INDEX notes_by_revision ON notewell.notes (tenant, agent, revision)",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -152,6 +235,10 @@ class Migration:
 MIGRATIONS: Sequence[Migration] = (
     Migration(1, "index", _create_index_tables),
     Migration(2, "notes", _create_note_tables),
+    Migration(3, "tokens and idempotency keys", _create_service_tables),
+    Migration(4, "journal", _create_journal),
+    Migration(5, "agents that come and go", _let_services_change_agents),
+    Migration(6, "queue of syncs", _create_queue),
 )
 
 
@@ -203,6 +290,12 @@ def schema_state(transaction: Transaction) -> SchemaState:
         "SELECT number, name, breaks_older FROM notewell.migrations ORDER BY number"
     )
     return SchemaState(tuple(AppliedMigration(*row) for row in rows))
+
+
+def unknown_parts(database: Database, tenant: str) -> tuple[str, ...]:
+    """What a newer version has added, and this one does not use."""
+    with database.reading(Scope.service(tenant)) as transaction:
+        return tuple(one.name for one in schema_state(transaction).newer)
 
 
 def require_schema(transaction: Transaction, address: Address) -> None:

@@ -4,13 +4,16 @@ Each table has the columns `tenant` and `agent` first, and its primary key begin
 policy compares both with what the transaction has set; without a tenant nothing is equal to the
 missing value, so nothing is visible. Only the whole table is granted to the role of the stores:
 a partition has a policy of its own for nobody.
+
+What belongs to a service and to no agent, such as its tokens, is in tables with `tenant` alone.
+Only a transaction of the service (`Scope.service`) sees them, never one of an agent.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from notewell.postgres.database import APP_ROLE
+from notewell.postgres.database import APP_ROLE, SERVICE
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,6 +26,12 @@ OWN_ROWS = (
     "tenant = current_setting('app.tenant', true) AND agent = current_setting('app.agent', true)"
 )
 """`true`: NULL if it is not set, which is equal to nothing."""
+
+SERVICE_ROWS = (
+    "tenant = current_setting('app.tenant', true) "
+    f"AND current_setting('app.agent', true) = '{SERVICE}'"
+)
+"""For transactions of a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,27 @@ class AgentTable:
                 f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number}) {options}"
             )
             _force(transaction, partition)
+
+
+@dataclass(frozen=True, slots=True)
+class TenantTable:
+    """A table whose rows belong to the service of a tenant."""
+
+    name: str
+    columns: str
+    """Besides `tenant`."""
+    key: str
+    """The primary key, after `tenant`."""
+
+    def create(self, transaction: Transaction) -> None:
+        transaction.execute(
+            f'CREATE TABLE notewell.{self.name} (tenant text COLLATE "C" NOT NULL, '
+            f"{self.columns}, PRIMARY KEY (tenant, {self.key}))"
+        )
+        protect(transaction, self.name, SERVICE_ROWS)
+        transaction.execute(
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON notewell.{self.name} TO {APP_ROLE}"
+        )
 
 
 def protect(transaction: Transaction, table: str, visible: str) -> None:

@@ -23,6 +23,8 @@ CANNOT_START = 126
 
 
 def main() -> None:
+    if sys.platform == "win32":  # `process.py` refuses before.
+        sys.exit(CANNOT_START)
     os.umask(0o077)  # QMD copies the text of notes into files that it makes world-readable.
     try:
         child = os.posix_spawn(

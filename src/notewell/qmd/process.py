@@ -90,7 +90,7 @@ def start(
     program: Program, arguments: Sequence[str], *, stdout: int = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     """A process that lives until it exits, `end` is called or our process ends."""
-    if not hasattr(os, "killpg"):
+    if sys.platform == "win32":
         raise QmdFailed("spawn-failed", "QMD cannot be driven on Windows; it can inside WSL 2")
     command = [sys.executable, "-I", "-S", str(CHILD_GUARD), program.executable(), *arguments]
     try:
@@ -111,7 +111,7 @@ def start(
 def end(child: subprocess.Popen[bytes]) -> None:
     """Kill the child's process group. SIGTERM would take QMD seconds and save nothing."""
     # While nobody has waited for the child, the kernel cannot give its number to another process.
-    if child.returncode is None:
+    if sys.platform != "win32" and child.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):

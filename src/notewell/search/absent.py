@@ -41,7 +41,8 @@ def why_absent(
         return f"{path} is among the hits: {', '.join(hit.citation for hit in shown)}"
     place, (candidate, chunk) = own[0]
     scores = f"{path}: its best lines are {chunk.span}, {_leg_scores(candidate, candidates)}"
-    least, near = threshold(context.options, candidates), nearness(context, candidates, ranked)
+    facts = {chunk.id: chunk.facts for _, chunk in ranked}
+    least, near = threshold(context.options, candidates), nearness(context, candidates, facts)
     if near is not None and near.is_far:
         far = f"{near.value:.2f} is below {near.limit:.2f}"
         return f"{scores}; nothing is near this question: a nearness of {far}"

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from notewell.core import (
+    TextMatches,
     TextQuery,
     as_spelled,
     languages_of,
@@ -30,7 +31,7 @@ from notewell.types import Notice, counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core import TextMatch, TextStats
+    from notewell.core import TextStats
     from notewell.index import Identity, IndexFacts, IndexView, StoredChunk
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchOptions
@@ -261,32 +262,33 @@ def search_words(
     # take the place of all others.
     query, hidden = candidates.query, candidates.hidden
     matches, stats = _matching(view, options, candidates)
-    by_id: dict[int, TextMatch] = {
-        match.chunk_id: match for match in matches if match.chunk_id not in hidden
-    }
+    if hidden:
+        matches = TextMatches.of([one for one in matches if one.chunk_id not in hidden])
     if also:
         # The statistics of the first query stay: scores must be comparable with those of the hits.
         named, _ = view.matching(query, options.sources, len(also), also)
-        by_id |= {match.chunk_id: match for match in named}
-    if not by_id:
+        others = [one for one in named if one.chunk_id not in matches.ids]
+        matches = TextMatches.of([*matches, *others])
+    if not matches:
         return
     candidates.chunks = stats.chunks
     worth = text_scores.query_weights(query, stats)
     candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
-    candidates.exact = text_scores.exact_matches(by_id.values(), query)
-    candidates.texts = text_scores.text_scores(by_id.values(), view.places(by_id), stats, worth)
+    candidates.exact = text_scores.exact_matches(matches, query)
+    places = {chunk_id: facts.place for chunk_id, facts in view.facts(matches.ids).items()}
+    candidates.texts = text_scores.text_scores(matches, places, stats, worth)
 
 
 def _matching(
     view: IndexView, options: SearchOptions, candidates: Candidates
-) -> tuple[Sequence[TextMatch], TextStats]:
+) -> tuple[TextMatches, TextStats]:
     query, limit = candidates.query, options.candidates + len(candidates.hidden)
     if candidates.among is None:
         return view.matching(query, options.sources, limit)
     notes, stats = view.matching(query, _without_sessions(options.sources), limit)
     said, said_stats = view.matching(query, _sessions(options), limit, sorted(candidates.among))
     # The statistics are those of the whole index, but only a query with matches has them.
-    return [*notes, *said], stats if notes else said_stats
+    return TextMatches.of([*notes, *said]), stats if notes else said_stats
 
 
 def _nearest(
@@ -363,10 +365,7 @@ def _search_vectors(
         candidates.windows = view.window_cosines(vector, list(cosines))
     candidates.cosines = ranking.with_windows(cosines, candidates.windows, facts.window_share)
     candidates.chunks = max(candidates.chunks, len(near))
-    candidates.vectors = {
-        chunk_id: ranking.vector_score(cosine, facts)
-        for chunk_id, cosine in candidates.cosines.items()
-    }
+    candidates.vectors = ranking.vector_scores(candidates.cosines, facts)
     candidates.degraded = waiting > 0
     candidates.mode = "hybrid" if options.hybrid else "vector"
     if candidates.degraded:

@@ -13,14 +13,13 @@ has the only answer is still found: a reply with a name or a number is not folde
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core import text_query
 from notewell.core.speakers import SPOKEN_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from notewell.core import Candidate
     from notewell.index import StoredChunk
@@ -37,9 +36,6 @@ common with "Which espresso machine did we choose?"."""
 
 SAME_REPLY = 0.6
 
-KEPT_TEXTS = 4096
-"""The next question finds many of the same chunks. About 4 MB of text at most."""
-
 MAX_STRETCH = 3
 """A line so many times longer than the query says more than the query."""
 
@@ -49,22 +45,14 @@ _DIGITS = frozenset("0123456789")
 _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 
-def find_echoes(
-    chunks: Mapping[int, StoredChunk], question: str, terms: Collection[str]
-) -> set[int]:
-    """The chunks in which the user asks this question; `terms` are those of it."""
-    # Most texts are no conversations, and a search looks at some two hundred.
-    spoken = [chunk for chunk in chunks.values() if _names_user(chunk.text)]
+def find_echoes(chunks: Iterable[StoredChunk], question: str, terms: Collection[str]) -> set[int]:
+    """The chunks in which the user asks this question; `terms` are those of it. `chunks` are those
+    that name the user: most texts are no conversations."""
     return {
         chunk.id
-        for chunk in spoken
+        for chunk in chunks
         if next(_asked(chunk.text.split("\n"), question, terms), None) is not None
     }
-
-
-@lru_cache(maxsize=KEPT_TEXTS)
-def _names_user(text: str) -> bool:
-    return "user" in text.lower()
 
 
 def folded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from notewell.core import (
@@ -14,32 +14,36 @@ from notewell.core import (
     Passage,
     add_answers,
     apply_quotas,
+    choose_lines,
     merge_passages,
-    pack_hits,
     ranking,
     score_lines,
     short_sha256,
     snippet,
+    speaking,
     widen_passages,
     without_markers,
 )
 from notewell.core.speakers import is_about_user
+from notewell.index import ChunkRun
 from notewell.last_values import LastValues
 from notewell.limits import ANSWER_CHARS
-from notewell.records import NamedTuple, deferred
+from notewell.records import deferred
 from notewell.search.utterances import question_before, utterance
-from notewell.search.windows import best_window, from_best_window, line_nearness
+from notewell.search.windows import best_window, from_best_window, line_nearness, near_chunks
 from notewell.types import Hit, ScoredLines, ScoreParts, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from notewell.core import Candidate
     from notewell.index import IndexView, StoredChunk
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
     from notewell.search.windows import LineNearness
-    from notewell.types import SessionFacts
+    from notewell.types import QuotedLines, SessionFacts, Utterance
+
+    Ranked = tuple[Candidate, StoredChunk]
 
 SCORED_HITS = 24
 """The lines of so many hits are scored; a later hit shows its snippet, if there is room."""
@@ -52,26 +56,175 @@ REACH_LINES = 80
 """How far around a hit lines are fetched; `widen_passages` has hardly room for more."""
 
 
-class _HitContext(NamedTuple):
+class _AnswerContext:
     """What the hits of one answer have in common."""
 
-    candidates: Candidates
-    context: SearchContext
-    vector_ranks: ranking.Ranks
-    text_ranks: ranking.Ranks
-    sessions: Mapping[str, SessionFacts]
-    spoken: Sequence[StoredChunk]
-    """The chunks of conversations around the hits."""
-    best_score: float
-    nearness: LineNearness
-    is_about_user: bool
+    def __init__(
+        self,
+        view: IndexView,
+        candidates: Candidates,
+        context: SearchContext,
+        passages: Sequence[Passage],
+        around: Mapping[str, ChunkRun],
+        best_score: float,
+    ) -> None:
+        self.candidates = candidates
+        self.context = context
+        self.best_score = best_score
+        spoken = {path for path, run in around.items() if run and run[0].source == "sessions"}
+        self.sessions: Mapping[str, SessionFacts] = view.sessions(spoken) if spoken else {}
+        self.spoken = [chunk for path in spoken for chunk in around[path]]
+        """The chunks of conversations around the hits."""
+        # All that needs the view is read now.
+        self._near = near_chunks(view, context, candidates, passages[:SCORED_HITS], around)
+
+    @cached_property
+    def vector_ranks(self) -> ranking.Ranks:
+        return ranking.Ranks(self.candidates.vectors)
+
+    @cached_property
+    def text_ranks(self) -> ranking.Ranks:
+        return ranking.Ranks(self.candidates.texts)
+
+    @cached_property
+    def nearness(self) -> LineNearness:
+        return line_nearness(self._near, self.context, self.candidates)
+
+
+class _HitDetails:
+    """What a hit is made of. Most answers are shown without some of its fields: each is computed
+    when it is read."""
+
+    def __init__(
+        self,
+        passage: Passage,
+        lines: ChunkLines,
+        best: Ranked,
+        common: _AnswerContext,
+    ) -> None:
+        self._passage = passage
+        self._lines = lines
+        self._candidate, self._chunk = best
+        self._common = common
+        self.span = Span(passage.start_line, passage.end_line)
+
+    def id(self) -> str:
+        """The same for the same text in the same place under the same model."""
+        chunk, (start, end) = self._chunk, self._chunk.span
+        model = self._common.context.facts.model
+        key = f"{chunk.source}:{chunk.path}:{start}:{end}:{chunk.digest}:{model}"
+        return short_sha256(key)
+
+    @cached_property
+    def text(self) -> str:
+        passage, chunk = self._passage, self._chunk
+        line = self._lines.long_line(passage.start_line) if passage.part else None
+        if line and passage.part:
+            # Between two runs is a text that is not known.
+            return "\n".join(run.text for run in line.runs(passage.part))
+        return chunk.text if chunk.piece else self._lines.text(*self.span)
+
+    @property
+    def chars(self) -> int:
+        if self._passage.part or self._chunk.piece:
+            return len(self.text)
+        return self._lines.chars(*self.span)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        return self._common.candidates.worth_in(self.text)
+
+    @cached_property
+    def snippet(self) -> str:
+        """Around the words that matched; if none did, from the best window of the chunk."""
+        candidates, chunk = self._common.candidates, self._chunk
+        chars = self._common.context.options.snippet_chars
+        has_words = chunk.id in candidates.texts
+        source, weights = without_markers(self.text), self._weights
+        if not has_words:
+            source = from_best_window(chunk, candidates, chars)
+        if not has_words or self._passage.part or chunk.piece:
+            weights = candidates.worth_in(source)
+        return snippet(source, weights, chars)
+
+    def parts(self) -> ScoreParts:
+        candidate, common = self._candidate, self._common
+        return ScoreParts(
+            candidate.vector,
+            candidate.text,
+            common.vector_ranks.of(self._chunk.id),
+            common.text_ranks.of(self._chunk.id),
+            candidate.decay,
+            candidate.recency,
+            candidate.rerank,
+            candidate.echo,
+            candidate.speaker,
+            best_window(self._chunk, common.candidates, common.context),
+        )
+
+    def whole(self) -> ScoredLines:
+        """For a hit whose lines are not scored."""
+        return ScoredLines(self.span, self.snippet, round(self._candidate.score, 4))
+
+    def said(self) -> Utterance | None:
+        common = self._common
+        return utterance(self._chunk, self.snippet, self.text, common.spoken, common.sessions)
+
+    def scored_lines(self) -> tuple[ScoredLines, ...]:
+        candidate, chunk, common = self._candidate, self._chunk, self._common
+        scores = LineScores(
+            candidate.score / common.best_score if common.best_score else 0.0,
+            chunk.span,
+            self._weights,
+            _part(chunk),
+            common.nearness.of(chunk.path),
+            common.nearness.typical,
+            is_about_user(common.context.question),
+        )
+        return score_lines(self._lines, self.span, scores, self._passage.part)
+
+    def hit(self, at: int, shown: _ShownLines) -> Hit:
+        chunk = self._chunk
+        is_said = chunk.source == "sessions"
+        return Hit(
+            deferred(self.id),
+            chunk.path,
+            self.span,
+            round(self._candidate.score, 4),
+            deferred(lambda: self.snippet),
+            chunk.source,
+            chunk.heading or question_before(chunk, self.span.start_line, self._common.spoken),
+            deferred(self.parts),
+            self.chars,
+            deferred(lambda: speaking(self.said(), shown.shown[at])) if is_said else None,
+            deferred(lambda: shown.scored[at]),
+            deferred(lambda: shown.shown[at]),
+        )
+
+
+class _ShownLines:
+    """The lines of all hits, which share one budget."""
+
+    def __init__(self, hits: Sequence[_HitDetails]) -> None:
+        self._hits = hits
+
+    @cached_property
+    def scored(self) -> list[tuple[ScoredLines, ...]]:
+        # No answer has room for lines of more hits.
+        return [
+            hit.scored_lines() if at < SCORED_HITS else () for at, hit in enumerate(self._hits)
+        ]
+
+    @cached_property
+    def shown(self) -> list[tuple[QuotedLines, ...]]:
+        groups = [
+            lines or (hit.whole(),) for hit, lines in zip(self._hits, self.scored, strict=True)
+        ]
+        return choose_lines(groups, ANSWER_CHARS)
 
 
 def make_hits(
-    view: IndexView,
-    ranked: Sequence[tuple[Candidate, StoredChunk]],
-    candidates: Candidates,
-    context: SearchContext,
+    view: IndexView, ranked: Sequence[Ranked], candidates: Candidates, context: SearchContext
 ) -> tuple[Hit, ...]:
     """Passages around chunks that come best first, as many as were requested."""
     by_id = {chunk.id: (candidate, chunk) for candidate, chunk in ranked}
@@ -81,33 +234,22 @@ def make_hits(
     around = _chunks_around(view, passages)
     lines = {path: _kept_lines(of_note) for path, of_note in around.items()}
     widen_passages(passages, lines)
-    spoken = {passage.path for passage in passages if sources[passage.path] == "sessions"}
-    add_answers([passage for passage in passages if passage.path in spoken], lines)
-    nearness = line_nearness(view, context, candidates, passages[:SCORED_HITS], around)
-    common = _HitContext(
-        candidates,
-        context,
-        ranking.Ranks(candidates.vectors),
-        ranking.Ranks(candidates.texts),
-        view.sessions(spoken) if spoken else {},
-        [chunk for path in spoken for chunk in around[path]],
-        max((candidate.score for candidate, _ in ranked), default=0.0),
-        nearness,
-        is_about_user(context.question),
-    )
-    hits = [
-        # No answer has room for lines of more hits.
-        _hit(passage, lines[passage.path], by_id[passage.best], common, scored=at < SCORED_HITS)
-        for at, passage in enumerate(passages)
+    add_answers([one for one in passages if sources[one.path] == "sessions"], lines)
+    best_score = max([candidate.score for candidate, _ in ranked], default=0.0)
+    common = _AnswerContext(view, candidates, context, passages, around, best_score)
+    details = [
+        _HitDetails(passage, lines[passage.path], by_id[passage.best], common)
+        for passage in passages
     ]
-    return pack_hits(hits, ANSWER_CHARS)
+    shown = _ShownLines(details)
+    return tuple([one.hit(at, shown) for at, one in enumerate(details)])
 
 
 def _passages(
     chunks: Sequence[StoredChunk], sources: Mapping[str, str], options: SearchOptions
 ) -> list[Passage]:
     ranked = [FoundChunk(chunk.id, chunk.path, chunk.span, _part(chunk)) for chunk in chunks]
-    merged = merge_passages(ranked, _lines_by_note(chunks), len(ranked))
+    merged = merge_passages(ranked, _NoteLines(chunks), len(ranked))
     # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
     return apply_quotas(
         merged, lambda passage: sources[passage.path], options.quota, options.max_results
@@ -119,134 +261,44 @@ def _part(chunk: StoredChunk) -> Extent | None:
     return Extent(chunk.offset, chunk.offset + len(chunk.text)) if chunk.piece else None
 
 
-def _lines_by_note(chunks: Iterable[StoredChunk]) -> dict[str, ChunkLines]:
-    grouped: dict[str, list[StoredChunk]] = {}
-    for chunk in chunks:
-        grouped.setdefault(chunk.path, []).append(chunk)
-    return {path: _lines(of_note) for path, of_note in grouped.items()}
+class _NoteLines(dict[str, "ChunkLines"]):
+    """The lines of the chunks that were found, by note; made for notes with two that are near."""
+
+    def __init__(self, chunks: Sequence[StoredChunk]) -> None:
+        super().__init__()
+        self._chunks = chunks
+
+    def __missing__(self, path: str) -> ChunkLines:
+        self[path] = _lines([chunk for chunk in self._chunks if chunk.path == path])
+        return self[path]
 
 
 def _lines(chunks: Sequence[StoredChunk]) -> ChunkLines:
     """Of one note."""
     pieces = [chunk for chunk in chunks if chunk.piece]
     return ChunkLines(
-        ((chunk.span, chunk.text) for chunk in chunks if not chunk.piece),
-        ((chunk.span.start_line, LinePart(chunk.offset, chunk.text)) for chunk in pieces),
+        [chunk.lines for chunk in chunks if not chunk.piece],
+        [(chunk.span.start_line, LinePart(chunk.offset, chunk.text)) for chunk in pieces],
     )
 
 
 _kept = LastValues[ChunkLines](KEPT_CHARS)
 
 
-def _kept_lines(chunks: tuple[StoredChunk, ...]) -> ChunkLines:
+def _kept_lines(chunks: ChunkRun) -> ChunkLines:
     """The key is all that the lines are made of, so that a change of the note makes others."""
-    chars = sum([len(chunk.text) for chunk in chunks])
-    return _kept.get(chunks, chars, lambda: _lines(chunks))
+    return _kept.get(chunks, chunks.chars, lambda: _lines(chunks))
 
 
-def _chunks_around(
-    view: IndexView, passages: Sequence[Passage]
-) -> dict[str, tuple[StoredChunk, ...]]:
+def _chunks_around(view: IndexView, passages: Sequence[Passage]) -> dict[str, ChunkRun]:
     """By note, the chunks of the passages and those near them."""
-    around: dict[str, tuple[StoredChunk, ...]] = {}
+    around: dict[str, ChunkRun] = {}
     for passage in passages:
         first, last = passage.start_line - REACH_LINES, passage.end_line + REACH_LINES
-        found = tuple(view.around(passage.path, first, last))
+        found = view.around(passage.path, first, last)
         known = around.get(passage.path, found)
         # Of two passages in a long note, each has others around it.
-        around[passage.path] = known if found == known else tuple(dict.fromkeys(known + found))
+        if found is not known and found != known:
+            known = ChunkRun(dict.fromkeys(known + found))
+        around[passage.path] = known
     return around
-
-
-def _hit(
-    passage: Passage,
-    lines: ChunkLines,
-    best: tuple[Candidate, StoredChunk],
-    common: _HitContext,
-    *,
-    scored: bool,
-) -> Hit:
-    candidate, chunk = best
-    text = _text(passage, lines, chunk)
-    weights = common.candidates.worth_in(text)
-    show = partial(_snippet, passage, text, chunk, common, weights)
-    is_said = chunk.source == "sessions"
-    return Hit(
-        _chunk_key(chunk, common.context.facts.model),
-        chunk.path,
-        Span(passage.start_line, passage.end_line),
-        round(candidate.score, 4),
-        deferred(show),
-        chunk.source,
-        chunk.heading or question_before(chunk, passage.start_line, common.spoken),
-        ScoreParts(
-            candidate.vector,
-            candidate.text,
-            common.vector_ranks.of(chunk.id),
-            common.text_ranks.of(chunk.id),
-            candidate.decay,
-            candidate.recency,
-            candidate.rerank,
-            candidate.echo,
-            candidate.speaker,
-            best_window(chunk, common.candidates, common.context),
-        ),
-        len(text),
-        utterance(chunk, show(), text, common.spoken, common.sessions) if is_said else None,
-        _scored_lines(passage, lines, best, common, weights) if scored else (),
-    )
-
-
-def _text(passage: Passage, lines: ChunkLines, chunk: StoredChunk) -> str:
-    line = lines.long_line(passage.start_line) if passage.part else None
-    if line and passage.part:
-        # Between two runs is a text that is not known.
-        return "\n".join(run.text for run in line.runs(passage.part))
-    return chunk.text if chunk.piece else lines.text(passage.start_line, passage.end_line)
-
-
-def _scored_lines(
-    passage: Passage,
-    lines: ChunkLines,
-    best: tuple[Candidate, StoredChunk],
-    common: _HitContext,
-    weights: Mapping[str, float],
-) -> tuple[ScoredLines, ...]:
-    candidate, chunk = best
-    near = common.nearness
-    scores = LineScores(
-        candidate.score / common.best_score if common.best_score else 0.0,
-        chunk.span,
-        weights,
-        _part(chunk),
-        near.of(chunk.path),
-        near.typical,
-        common.is_about_user,
-    )
-    span = Span(passage.start_line, passage.end_line)
-    return score_lines(lines, span, scores, passage.part)
-
-
-def _snippet(
-    passage: Passage,
-    text: str,
-    chunk: StoredChunk,
-    common: _HitContext,
-    weights: Mapping[str, float],
-) -> str:
-    """Around the words that matched; if none did, from the best window of the chunk."""
-    chars = common.context.options.snippet_chars
-    has_words = chunk.id in common.candidates.texts
-    source = without_markers(text)
-    if not has_words:
-        source = from_best_window(chunk, common.candidates, chars)
-    if not has_words or passage.part or chunk.piece:
-        weights = common.candidates.worth_in(source)
-    return snippet(source, weights, chars)
-
-
-def _chunk_key(chunk: StoredChunk, model: str) -> str:
-    """A chunk's public id: the same for the same text in the same place under the same model."""
-    span = chunk.span
-    key = f"{chunk.source}:{chunk.path}:{span.start_line}:{span.end_line}:{chunk.digest}:{model}"
-    return short_sha256(key)

@@ -8,7 +8,7 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 
 from __future__ import annotations
 
-from datetime import date
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -16,7 +16,7 @@ from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
 from notewell.core.speakers import is_about_user, speaker_factor
 from notewell.core.vector_weights import vector_weights
-from notewell.scripts import has_words_in, script_of_question
+from notewell.scripts import script_of_question
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
 from notewell.search.echoes import DISCOUNT, find_echoes, folded
@@ -24,10 +24,11 @@ from notewell.search.hits import make_hits
 from notewell.types import Answer, Nearness
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import date
 
     from notewell.core import Candidate
-    from notewell.index import IndexView, StoredChunk
+    from notewell.index import ChunkFacts, IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
     from notewell.search.settings import SearchOptions
@@ -54,12 +55,16 @@ def search(
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
     candidates = collect(view, context)
-    ranked = rank(view, context, candidates)
-    near, least = nearness(context, candidates, ranked), threshold(options, candidates)
-    ranked = without_repeats(ranked, context, candidates)
+    order = RankedChunks(view, context, candidates)
+    near = nearness(context, candidates, order.facts)
+    least = threshold(options, candidates)
     # By relevance, not by score: age may move a chunk down, but must not hide it. A hit merges
     # several chunks, so more chunks than hits are kept, but not the weakest ones.
-    best = [pair for pair in ranked if pair[0].passes(least)][: options.chunks_shown]
+    if order.may_repeat:
+        ranked = without_repeats(list(order), context, candidates)
+        best = [pair for pair in ranked if pair[0].passes(least)][: options.chunks_shown]
+    else:
+        best = order.best(least, options.chunks_shown)
     if near is not None and near.is_far:
         best = []
     best, notice = _reordered(context.question, best, options, reranker)
@@ -69,7 +74,7 @@ def search(
         candidates.mode,
         facts.provider,
         facts.model,
-        None if hits else _why_empty([candidate for candidate, _ in ranked], least, near),
+        None if hits else _why_empty([candidate for candidate, _ in order], least, near),
         degraded=candidates.degraded,
         nearness=near,
     )
@@ -80,40 +85,84 @@ def search(
 
 def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> list[Ranked]:
     """Every chunk that a leg found, best first."""
-    options, legs = context.options, candidates.legs
-    weight = options.vector_weight if options.hybrid else 1.0
-    chunks = view.chunks(legs.chunk_ids())
-    texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
-    weights = vector_weights(legs, context.facts, context.question, texts, options.fusion, weight)
-    relevances = ranking.fuse(legs, weights, options.fusion)
-    days = _days(view, chunks.values())
-    factors = _time_factors(context, set(days.values()))
-    echoes = find_echoes(chunks, context.question, candidates.query.terms)
-    speakers = _speaker_factors(context.question, chunks)
-    vector_of, text_of, exact = legs.vectors.get, legs.texts.get, legs.exact
-    found = [
-        ranking.Candidate(
-            chunk_id,
-            relevance,
-            vector_of(chunk_id),
-            text_of(chunk_id),
-            chunk_id in exact,
-            *factors[days[chunk_id]],
-            DISCOUNT if chunk_id in echoes else 1.0,
-            speakers.get(chunk_id, 1.0),
-        )
-        for chunk_id, relevance in relevances.items()
+    return list(RankedChunks(view, context, candidates))
+
+
+class RankedChunks:
+    """The same. A text is read, and a candidate made, of each chunk that is looked at: most are
+    not."""
+
+    def __init__(self, view: IndexView, context: SearchContext, candidates: Candidates) -> None:
+        options, legs, question = context.options, candidates.legs, context.question
+        weight = options.vector_weight if options.hybrid else 1.0
+        facts = view.facts(legs.chunk_ids())
+        weights = vector_weights(legs, context.facts, question, facts, options.fusion, weight)
+        self._view, self._legs = view, legs
+        self._relevances = ranking.fuse(legs, weights, options.fusion)
         # The legs have dropped them already, unless `also` named one.
-        if chunk_id not in candidates.hidden
-    ]
-    return _in_order([(candidate, chunks[candidate[0]]) for candidate in found])
+        for chunk_id in candidates.hidden & self._relevances.keys():
+            del facts[chunk_id], self._relevances[chunk_id]
+        self.facts = facts
+        has_sessions = "sessions" in {one.source for one in facts.values()}
+        self._session_days = _session_days(view, facts.values()) if has_sessions else {}
+        days = {one.day for one in facts.values()}
+        self._factors = _time_factors(context, days.union(self._session_days.values()))
+        spoken = view.chunks([one.id for one in facts.values() if one.names_user])
+        self._echoes = find_echoes(spoken.values(), question, candidates.query.terms)
+        self._speakers = self._speaker_factors(question)
+        self.may_repeat = has_sessions or bool(self._echoes)
+        """Whether `without_repeats` could leave something out."""
+        self._order = self._in_order(has_sessions=has_sessions)
 
+    def __iter__(self) -> Iterator[Ranked]:
+        return iter(self._ranked(self._order))
 
-def _speaker_factors(question: str, chunks: Mapping[int, StoredChunk]) -> dict[int, float]:
-    """None for a question that is not about the user."""
-    if not is_about_user(question):
-        return {}
-    return {number: speaker_factor(chunk.text, chunk.source) for number, chunk in chunks.items()}
+    def best(self, least: float, limit: int) -> list[Ranked]:
+        """The first ones that are relevant enough; see `Candidate.passes`."""
+        relevances, exact = self._relevances, self._legs.exact
+        relevant = (one for one in self._order if relevances[one] >= least or one in exact)
+        return self._ranked(islice(relevant, limit))
+
+    def _ranked(self, ids: Iterable[int]) -> list[Ranked]:
+        in_order = list(ids)
+        chunks = self._view.chunks(in_order)
+        return [(self._candidate(one), chunks[one]) for one in in_order]
+
+    def _candidate(self, chunk_id: int) -> Candidate:
+        return ranking.Candidate(
+            chunk_id,
+            self._relevances[chunk_id],
+            self._legs.vectors.get(chunk_id),
+            self._legs.texts.get(chunk_id),
+            chunk_id in self._legs.exact,
+            *self._factors[self._session_days.get(chunk_id) or self.facts[chunk_id].day],
+            DISCOUNT if chunk_id in self._echoes else 1.0,
+            self._speakers.get(chunk_id, 1.0),
+        )
+
+    def _speaker_factors(self, question: str) -> dict[int, float]:
+        """None for a question that is not about the user."""
+        if not is_about_user(question):
+            return {}
+        chunks = self._view.chunks(self.facts)
+        return {one: speaker_factor(chunk.text, chunk.source) for one, chunk in chunks.items()}
+
+    def _in_order(self, *, has_sessions: bool) -> list[int]:
+        """As `_in_order` sorts candidates. Among notes alone, this is the order of the scores."""
+        if has_sessions:
+            return [chunk.id for _, chunk in _in_order(self._ranked(self.facts))]
+        all_facts, factors, echoes = self.facts, self._factors, self._echoes
+        speaker_of, keyed = self._speakers.get, []
+        for chunk_id, relevance in self._relevances.items():
+            facts = all_facts[chunk_id]
+            decay, recency = factors[facts.day]
+            # `Candidate.score`, without a candidate.
+            score = min(1.0, relevance * decay * recency * speaker_of(chunk_id, 1.0))
+            if chunk_id in echoes:
+                score *= DISCOUNT
+            keyed.append((-score, facts.order, chunk_id))
+        keyed.sort()
+        return [key[-1] for key in keyed]
 
 
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -122,27 +171,22 @@ def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
     keyed = []
     for number, (candidate, chunk) in enumerate(ranked):
         score = candidate.score
-        _, path, source, span, digest, *_ = chunk
         keyed.append(
-            (-round(score / TIE), source == "sessions", -score, path, span, digest, number)
+            (-round(score / TIE), chunk.source == "sessions", -score, chunk.facts.order, number)
         )
     keyed.sort()
     return [ranked[key[-1]] for key in keyed]
 
 
-def _days(view: IndexView, chunks: Collection[StoredChunk]) -> dict[int, date | None]:
-    """When the lines of each chunk were said: a session may last for weeks. A note has its day in
-    its name."""
-    spoken = {chunk.path for chunk in chunks if chunk.source == "sessions"}
-    sessions = view.sessions(spoken) if spoken else {}
-    of_path = {
-        path: (sessions[path].day if path in sessions else None) or note_date(path)
-        for path in {chunk.path for chunk in chunks}
+def _session_days(view: IndexView, chunks: Collection[ChunkFacts]) -> dict[int, date]:
+    """When conversations began whose lines have no time: of a session that lasts for weeks, each
+    chunk has its own day. A note has its day in its name."""
+    untimed = {
+        one.id: one.place[0] for one in chunks if one.source == "sessions" and not one.is_timed
     }
-    return {
-        chunk.id: date.fromisoformat(chunk.said_at[:10]) if chunk.said_at else of_path[chunk.path]
-        for chunk in chunks
-    }
+    sessions = view.sessions(set(untimed.values())) if untimed else {}
+    days = {path: session.day for path, session in sessions.items() if session.day is not None}
+    return {chunk_id: days[path] for chunk_id, path in untimed.items() if path in days}
 
 
 def _time_factors(
@@ -185,13 +229,14 @@ def threshold(options: SearchOptions, candidates: Candidates) -> float:
 
 
 def nearness(
-    context: SearchContext, candidates: Candidates, ranked: Sequence[Ranked]
+    context: SearchContext, candidates: Candidates, found: Mapping[int, ChunkFacts]
 ) -> Nearness | None:
-    """How near the memory is, and the limit for it, if one applies."""
+    """How near the memory is, and the limit for it, if one applies. `found` are the chunks that a
+    leg found."""
     # Only a model that was measured across scripts says how near they are.
     across_scripts = (
         context.facts.weights.across_scripts is not None
-        and _nearest_is_across_scripts(context.question, ranked)
+        and _nearest_is_across_scripts(context.question, candidates.vectors, found)
     )
     value = memory_nearness(candidates.legs, across_scripts=across_scripts)
     if value is None:
@@ -205,12 +250,18 @@ def nearness(
     return Nearness(value, limit)
 
 
-def _nearest_is_across_scripts(question: str, ranked: Sequence[Ranked]) -> bool:
-    with_vector = [(one.vector, chunk.text) for one, chunk in ranked if one.vector is not None]
-    if not with_vector:
+def _nearest_is_across_scripts(
+    question: str, vectors: Mapping[int, float], found: Mapping[int, ChunkFacts]
+) -> bool:
+    scores = {chunk_id: score for chunk_id, score in vectors.items() if chunk_id in found}
+    if not scores:
         return False
-    _, text = max(with_vector)
-    return not has_words_in(script_of_question(question), text)
+    best = max(scores.values())
+    # Of equal ones always the same.
+    nearest = max(
+        [found[one] for one, score in scores.items() if score == best], key=lambda one: one.order
+    )
+    return not nearest.kind.has_words_in(script_of_question(question))
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:

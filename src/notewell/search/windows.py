@@ -8,6 +8,7 @@ a chunk have windows of their own, in the chunks that they belong to.
 from __future__ import annotations
 
 from math import fsum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from notewell.core import Extent, find_windows, vector_score, window_places, without_markers
@@ -38,29 +39,43 @@ class LineNearness(NamedTuple):
         return self.by_path.get(path, {})
 
 
-def line_nearness(
+class NearChunks(NamedTuple):
+    """The chunks of the passages of an answer."""
+
+    chunks: Sequence[StoredChunk] = ()
+    windows: Mapping[int, Sequence[float]] = MappingProxyType({})
+    """The cosines of their windows, of those that are no candidates."""
+
+
+def near_chunks(
     view: IndexView,
     context: SearchContext,
     candidates: Candidates,
     passages: Sequence[Passage],
     around: Mapping[str, Iterable[StoredChunk]],
-) -> LineNearness:
-    """For the lines of these passages; nothing if the model has no windows, or the question no
-    vector. `around` has the chunks near them, by note."""
+) -> NearChunks:
+    """None if the model has no windows, or the question no vector. `around` has the chunks near
+    the passages, by note."""
     if context.vector is None or not context.facts.window_share or not candidates.vectors:
-        return LineNearness({})
+        return NearChunks()
     chunks = {
         chunk.id: chunk
         for passage in passages
         for chunk in around[passage.path]
         if _is_in(chunk, passage)
     }
-    windows = candidates.windows | view.window_cosines(
-        context.vector, [one for one in chunks if one not in candidates.vectors]
-    )
+    others = [one for one in chunks if one not in candidates.vectors]
+    windows = view.window_cosines(context.vector, others) if others else {}
+    return NearChunks(tuple(chunks.values()), windows)
+
+
+def line_nearness(
+    near: NearChunks, context: SearchContext, candidates: Candidates
+) -> LineNearness:
+    windows = {**candidates.windows, **near.windows}
     by_path: dict[str, dict[int, list[tuple[Extent, float]]]] = {}
     scores: list[float] = []
-    for chunk in chunks.values():
+    for chunk in near.chunks:
         lines = by_path.setdefault(chunk.path, {})
         for places, cosine in _cosines(chunk, windows, candidates):
             scores.append(vector_score(cosine, context.facts))

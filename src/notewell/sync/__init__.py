@@ -19,7 +19,7 @@ settings.py       what can be set
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from notewell.sync.indexer import Indexer, downloaded
+    from notewell.sync.indexer import CATCH_UP_NOTES, Indexer, downloaded
     from notewell.sync.look import LOOK_WAIT_S, LookSchedule
     from notewell.sync.notifier import MAX_FOLDERS, FileNotifier, NoNotifier, Notifier, WatchPaths
     from notewell.sync.plan import (
@@ -60,7 +60,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "indexer": "Indexer downloaded",
+            "indexer": "CATCH_UP_NOTES Indexer downloaded",
             "look": "LOOK_WAIT_S LookSchedule",
             "notifier": "FileNotifier MAX_FOLDERS NoNotifier Notifier WatchPaths",
             "plan": (

@@ -33,7 +33,7 @@ from notewell.sync.plan import (
 from notewell.types import Ignored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from notewell.embedders import CacheTally
     from notewell.index import Identity, IndexStore, IndexWriter, StoredChunk
@@ -81,25 +81,56 @@ class TextSync:
     def _rebuild(self, reason: MustRebuild) -> SyncReport:
         report = SyncReport(rebuilt=reason)
         self.writer.start_generation(self.wanted)
-        try:
-            for source in self.sources:
-                self._index_source(source, report)
-        except SyncInterrupted:
-            # Where there was no index, some notes are better than none. The next sync goes on.
-            if reason.kind == "first":
-                self.writer.publish()
-            raise
+        if reason.kind == "first":
+            return self._build_first(report)
+        for source in self.sources:
+            self._index_source(source, report)
         # Before `publish`, so that a rebuild with the same model answers as well as the old index.
         self._add_known_vectors()
         self.writer.publish()
         return report
 
+    def _build_first(self, report: SyncReport) -> SyncReport:
+        """Where there was no index, some notes are better than none: they are published before all
+        of them are written, and at the latest when the sync is interrupted. The next one goes
+        on."""
+        is_published = False
+
+        def publish() -> None:
+            nonlocal is_published
+            if not is_published:
+                self.writer.publish()
+                is_published = True
+
+        try:
+            for source in self.sources:
+                self._index_source(source, report, before_next=publish)
+        except SyncInterrupted:
+            publish()
+            raise
+        self._add_known_vectors()
+        if is_published:
+            self.writer.finish()
+        else:
+            self.writer.publish()
+        return report
+
     # -- notes -----------------------------------------------------------------------------------
 
-    def _index_source(self, source: TextSource, report: SyncReport) -> None:
+    def _index_source(
+        self,
+        source: TextSource,
+        report: SyncReport,
+        before_next: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before_next` is called between two transactions."""
         with gc_paused():
             plan, digests = self._plan(source, report)
-        self._write_notes(source, plan, digests, report)
+        for done in self._write_notes(source, plan, digests, report):
+            if done < len(plan.read):
+                before_next()
+            label = "notes" if source.name == "memory" else source.name
+            self.on_progress(Progress(done, len(plan.read), label))
 
     def _plan(self, source: TextSource, report: SyncReport) -> tuple[SyncPlan, dict[str, str]]:
         """What to do, and the indexed digests of the notes to read. Everything else that is known
@@ -114,14 +145,14 @@ class TextSync:
 
     def _write_notes(
         self, source: TextSource, plan: SyncPlan, digests: Mapping[str, str], report: SyncReport
-    ) -> None:
-        label = "notes" if source.name == "memory" else source.name
+    ) -> Iterator[int]:
+        """After each transaction: how many notes are done."""
         done = 0
         while done < len(plan.read):
             group = plan.read[done : done + NOTES_AT_ONCE]
             with self.writer.transaction():
                 done += self._write_group(source, group, digests, report)
-            self.on_progress(Progress(done, len(plan.read), label))
+            yield done
         if plan.forget:
             with self.writer.transaction():
                 self.writer.forget(plan.forget)

@@ -26,7 +26,7 @@ from notewell.sync.text_sources import no_sessions, notes_source, sessions_sourc
 from notewell.types import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
     from notewell.sessions import DeltaLimits, Transcripts
-    from notewell.types import Scan
+    from notewell.types import Ignored, Scan
 
 CATCH_UP_NOTES = 32
 """More changed notes than this come from a checkout or a move, not from writing."""
@@ -87,7 +87,13 @@ class Indexer:
     _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
     """The facts of the index, with the change mark of the store from before they were read."""
     _transcripts: Transcripts | None = None
+    _unlisted: tuple[Ignored, ...] = ()
+    """Folders that the last look could not list."""
     _looks: LookSchedule | None = None
+    _looked_at: int | None = None
+    """The change mark of the notes from before the last look."""
+    _running: dict[int, Progress] = field(default_factory=dict)
+    """How far each whole sync is, by its thread."""
 
     def __post_init__(self) -> None:
         self._looks = LookSchedule(self.now_ns, self.monotonic_s, self.look_file)
@@ -199,7 +205,40 @@ class Indexer:
         everything: bool = True,
         progress: Callable[[Progress], None] | None = None,
     ) -> SyncReport:
-        on_progress = progress or (lambda _: None)
+        thread = threading.get_ident()
+        self._running[thread] = Progress(0, 0, "notes")
+
+        def on_progress(now: Progress) -> None:
+            self._running[thread] = now
+            if progress is not None:
+                progress(now)
+
+        try:
+            return self._run_whole(
+                force=force, vectors=vectors, everything=everything, on_progress=on_progress
+            )
+        finally:
+            del self._running[thread]
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the sync is that runs in this process; None if none runs."""
+        # Several threads may ask for a sync, but one at a time does its work.
+        return max(list(self._running.values()), key=lambda one: one.total, default=None)
+
+    def wait_for_words(self, timeout_s: float) -> None:
+        """Until no thread of this process writes words, or for that long."""
+        if self._writing.acquire(timeout=timeout_s):
+            self._writing.release()
+
+    def _run_whole(
+        self,
+        *,
+        force: bool,
+        vectors: bool,
+        everything: bool,
+        on_progress: Callable[[Progress], None],
+    ) -> SyncReport:
         run = partial(
             self._run, everything=everything, on_progress=on_progress, wait_s=self.lease_wait_s
         )
@@ -328,31 +367,49 @@ class Indexer:
 
     def catch_up(self, *, vectors: bool) -> Notice | None:
         """Index what was saved a moment ago. Returns a notice if something is left, or may be."""
+        if self._is_marked():
+            self.looks.request()
         if self.looks.is_recent():
             return None
         if last := self.looks.postpone():
             return last.notice(self.now_ns() / 1e9)
         return self.look(vectors=vectors).notice
 
+    def _is_marked(self) -> bool:
+        """Whether another process has changed a note since the last look. A folder does not say;
+        there, a look follows the last one soon enough."""
+        mark = self.notes.change_mark()
+        return mark is not None and mark != self._looked_at
+
     def look(self, *, vectors: bool) -> LookedResult:
         """Compare all notes with the index, and index those that changed, if they are few."""
+        mark = self.notes.change_mark()  # Before the scan: what is written meanwhile is new.
         begun, took_s, changed = self.looks.compare(self._changed)
+        self._looked_at = mark
         if changed is None:
             return LookedResult(0, None)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
+        notice = notice or _unread_notice(self._unlisted)
         if notice is None:
             self.looks.confirm(begun, took_s)
+        elif self._unlisted:
+            # Nobody knows what has changed in there: each answer says so, until it can be listed.
+            self.looks.request()
         return LookedResult(changed, notice)
 
     def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:
         if changed > CATCH_UP_NOTES:
             text = f"{changed} notes have changed since the last sync: run `notewell index`"
+            if self.progress is not None:
+                text = f"{changed} notes are being indexed and are not found yet"
             return Notice.same(text)
         try:
             # Words first: how many chunks wait decides whether this search embeds them.
             report = self._index_few(vectors=False)
             if vectors and 0 < report.vectors_waiting <= CATCH_UP_CHUNKS:
                 self._index_few(vectors=True)
+            if report.unreadable:
+                return _unread_notice(report.unreadable)
         except IndexTrouble as trouble:
             number = "a note has" if changed == 1 else f"{changed} notes have"
             text = f"{number} changed and could not be indexed"
@@ -386,6 +443,7 @@ class Indexer:
                     return None
                 indexed = {source: view.notes(source) for source in self.sources}
             scans = self.scans(indexed)
+            self._unlisted = tuple(one for scan in scans.values() for one in scan.unreadable)
             return sum(behind(scan, indexed[name]) for name, scan in scans.items())
 
     def read(self, path: str) -> str:
@@ -403,6 +461,18 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+def _unread_notice(unread: Sequence[Ignored]) -> Notice | None:
+    """That the answer may lack something; a remote reader gets no reason of our machine."""
+    if not unread:
+        return None
+    first, more = unread[0], f" and {len(unread) - 1} more" if unread[1:] else ""
+    lacks = "their last changes are not in this answer"
+    return Notice(
+        f"{first.path}{more} could not be read ({first.why}): {lacks}",
+        f"some notes could not be read: {lacks}",
+    )
 
 
 def _batch_failure(before: BatchFacts | None, after: BatchFacts | None) -> str | None:

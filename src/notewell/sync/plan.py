@@ -130,6 +130,11 @@ class Progress:
     total: int
     label: str
 
+    @property
+    def so_far(self) -> str:
+        """For the end of a sentence; empty before it is known how much there is."""
+        return f" ({self.completed} of {self.total} {self.label})" if self.total else ""
+
 
 ProgressCallback: TypeAlias = "Callable[[Progress], None]"
 """Called after each step; it may raise `SyncInterrupted`."""

@@ -47,6 +47,8 @@ _CHANGES = (
 )
 _EVENT = struct.Struct("iIII")
 """Watch descriptor, mask, cookie, and the length of the name that follows."""
+# Windows has neither of these names.
+_CLOSE_ON_EXEC, _NON_BLOCKING = getattr(os, "O_CLOEXEC", 0), getattr(os, "O_NONBLOCK", 0)
 READ_BYTES = 64 * 1024
 MAX_PATHS = 10_000
 """Of changes that a watch has not fetched yet. More are a loss, which leads to a sync."""
@@ -217,7 +219,7 @@ class _Inotify:
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self.fd = self._checked(self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
+        self.fd = self._checked(self._libc.inotify_init1(_CLOSE_ON_EXEC | _NON_BLOCKING))
 
     def add(self, folder: str) -> int | None:
         """The watch descriptor; None for a folder that has vanished."""

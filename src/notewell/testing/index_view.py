@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from notewell.core import TextMatch, TextStats, unit_rows, window_cosines
+from notewell.core import TextMatch, TextMatches, TextStats, unit_rows, window_cosines
 from notewell.index import (
     EMBEDDED,
     WAITING,
+    ChunkRun,
     Counts,
     IndexedNote,
     ListedNote,
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from notewell.core import TextQuery
-    from notewell.index import Identity
+    from notewell.index import ChunkFacts, Identity
     from notewell.ports import CosineScale, Vectors
-    from notewell.types import SessionFacts, Source, Span
+    from notewell.types import SessionFacts, Source
 
 FIELD_WEIGHTS = (1.0, 0.6, 0.4)
 """Body, heading and name of the note, as in the SQLite store."""
@@ -139,8 +140,8 @@ class InMemoryView:
         rows = self._state.rows
         return {chunk_id: rows[chunk_id].chunk for chunk_id in ids if chunk_id in rows}
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {one: (chunk.path, chunk.span) for one, chunk in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        return {one: chunk.facts for one, chunk in self.chunks(ids).items()}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         notes = self._state.notes
@@ -165,9 +166,9 @@ class InMemoryView:
     def chunks_of(self, path: str) -> list[int]:
         return [row.chunk.id for row in self._state.of_path(path)]
 
-    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
+    def around(self, path: str, first: int, last: int) -> ChunkRun:
         chunks = (row.chunk for row in self._state.of_path(path))
-        return [chunk for chunk in chunks if first <= chunk.span.start_line <= last]
+        return ChunkRun(chunk for chunk in chunks if first <= chunk.span.start_line <= last)
 
     def waiting_for_vectors(self, limit: int, after: int = 0) -> list[StoredChunk]:
         rows = (self._state.rows[chunk_id] for chunk_id in sorted(self._state.rows))
@@ -194,9 +195,9 @@ class InMemoryView:
         sources: Sequence[str],
         limit: int,
         among: Sequence[int] | None = None,
-    ) -> tuple[list[TextMatch], TextStats]:
+    ) -> tuple[TextMatches, TextStats]:
         if not query.terms or not sources:
-            return [], TextStats(0, 0.0, ())
+            return TextMatches.of([]), TextStats(0, 0.0, ())
         positions = {
             chunk_id: [[_positions(group, one) for one in row.fields] for group in query.groups]
             for chunk_id, row in self._state.rows.items()
@@ -215,13 +216,13 @@ class InMemoryView:
             and any(any(term) for term in at)
         ]
         if not hits:
-            return [], TextStats(0, 0.0, tuple(having))
+            return TextMatches.of([]), TextStats(0, 0.0, tuple(having))
         # Ties by id, so that two stores give the same order.
         hits.sort(key=lambda one: (-self._bm25(one, positions[one], having), one))
         matches = [self._match(one, positions[one]) for one in hits[:limit]]
         rows = self._state.rows.values()
         words = sum(len(row.fields[0]) for row in rows)
-        return matches, TextStats(len(rows), words / len(rows), tuple(having))
+        return TextMatches.of(matches), TextStats(len(rows), words / len(rows), tuple(having))
 
     def _bm25(self, chunk_id: int, at: list[list[list[int]]], having: list[int]) -> float:
         rows = self._state.rows

@@ -59,6 +59,9 @@ class InMemoryNotes:
     def remove(self, path: str) -> None:
         del self._notes[path]
 
+    def change_mark(self) -> None:
+        """Only a scan tells."""
+
     def scan(self) -> Scan:
         return Scan(
             {path: FoundNote(path, self._notes[path].stat) for path in sorted(self._notes)}

@@ -101,6 +101,7 @@ def memory_get(
                 arguments.path,
                 # The parser refuses 0, so only a missing number becomes 1.
                 from_line=arguments.from_line or 1,
+                from_char=arguments.from_char,
                 lines=arguments.lines,
                 session_key=context.session_key,
             )

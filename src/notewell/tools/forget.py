@@ -99,7 +99,7 @@ class Findings:
 
 def place_of(memory: Memory) -> ForgetPlace:
     kept = kept_dir(memory.state_dir, memory.agent, memory.notes.location)
-    return ForgetPlace(kept, kept.parent, memory.journal.folder)
+    return ForgetPlace(kept, kept.parent, memory.journal.folder, memory.journal.logs)
 
 
 def request_of(
@@ -323,7 +323,7 @@ def _complete(memory: Memory, place: ForgetPlace, rule: ForgottenMessages) -> Ba
     trouble = clean_traces(memory)
     for one in rule.rules:
         at = min(one.at, memory.now())
-        record_forgetting(place.capture, Forgetting(one.id, at, _found_by(one), one.counts))
+        record_forgetting(place.journal, Forgetting(one.id, at, _found_by(one), one.counts))
     finish_rule(place, rule)
     return trouble
 

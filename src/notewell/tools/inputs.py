@@ -32,7 +32,9 @@ MAX_LINE = 2**31
 
 # At most nine digits: Python refuses to parse numbers of thousands of digits.
 # Any path: transcripts are cited too, and no note or transcript has a name that ends like this.
-_CITED = re.compile(r"(?P<path>.+)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?", re.IGNORECASE)
+_CITED = re.compile(
+    r"(?P<path>.+)#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9})|C(?P<char>\d{1,9}))?", re.IGNORECASE
+)
 
 
 # -- the context ---------------------------------------------------------------------------------
@@ -106,6 +108,8 @@ class GetInput:
     path: str
     from_line: int | None = None
     lines: int | None = None
+    from_char: int = 1
+    """Where to begin in the first line: `memory/a.md#L7C12001`."""
 
     @classmethod
     def parse(cls, arguments: Mapping[str, object]) -> GetInput:
@@ -139,17 +143,20 @@ class StatusInput:
 
 def _uncited(
     path: str, first: int | None, lines: int | None
-) -> tuple[str, int | None, int | None]:
-    """Hits are cited as `memory/a.md#L5-L9`, so a model may pass that as a path."""
+) -> tuple[str, int | None, int | None, int]:
+    """Hits are cited as `memory/a.md#L5-L9`, so a model may pass that as a path. An excerpt that
+    ends inside a line says `#L7C12001`, as GitHub writes a place in a file."""
     cited = _CITED.fullmatch(path)
     if cited is None:
-        return path, first, lines
+        return path, first, lines, 1
+    if cited["char"] and not first:
+        return cited["path"], max(1, int(cited["first"])), lines, max(1, int(cited["char"]))
     # A model may write L0, or a last line before the first one.
     start = max(1, int(cited["first"]))
     count = max(1, int(cited["last"] or start) - start + 1)
     # The arguments are more explicit than the citation. With another first line, the number of
     # cited lines means nothing.
-    return cited["path"], first or start, lines or (None if first else count)
+    return cited["path"], first or start, lines or (None if first else count), 1
 
 
 class Arguments:

@@ -196,7 +196,7 @@ class GetOutput:
         if self.excerpt.next_from is not None:
             payload |= pick(excerpt, "nextFrom")
         if self.excerpt.cut:
-            payload |= pick(excerpt, "cut")
+            payload |= pick(excerpt, "nextChar", "cut")
         return payload
 
     def to_text(self) -> str:
@@ -210,7 +210,9 @@ class GetOutput:
         if excerpt.cut:
             parts.append("The last line is longer than what is shown.")
         if excerpt.next_from is not None:
-            parts.append(f"To read on, call memory_get with from={excerpt.next_from}.")
+            place = f"{excerpt.path}#L{excerpt.next_from}C{excerpt.next_char}"
+            reading_on = f"path={place}" if excerpt.cut else f"from={excerpt.next_from}"
+            parts.append(f"To read on, call memory_get with {reading_on}.")
         return "\n".join(parts)
 
 

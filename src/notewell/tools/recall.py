@@ -153,19 +153,20 @@ def _beginning(memory: Memory, path: str, max_chars: int) -> str:
 
     A link or a pipe in place of a note counts as missing: a session must start anyway.
     """
-    text, line = "", 1
+    text: str | None = None
+    line = char = 1
     while True:
         try:
             # `get` limits the size of a page, so a long note takes several.
-            page = memory.get(path, from_line=line)
+            page = memory.get(path, from_line=line, from_char=char)
         except (NotANote, NoteUnreadable):
-            return text
-        text = f"{text}\n{page.text}" if text else page.text
+            return text or ""
+        text = page.joined_to(text)
         if len(text) > max_chars:
             return _cut(text, max_chars, path)
         if page.next_from is None:
             return text
-        line = page.next_from
+        line, char = page.next_from, page.next_char or 1
 
 
 def _cut(text: str, max_chars: int, path: str) -> str:

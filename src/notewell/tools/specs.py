@@ -155,6 +155,7 @@ GET = ToolSpec(
             "endLine": _END,
             "totalLines": _whole("Lines of the whole note.", minimum=0),
             "nextFrom": _whole("Where to read on; missing at the end.", minimum=1),
+            "nextChar": _whole("Where to read on in the line nextFrom, which was cut.", minimum=1),
             "cut": _flag("The last line is longer than what is shown."),
             "reminder": _REMINDER,
             **_NO_RESULTS,

@@ -130,6 +130,7 @@ def excerpt_json(excerpt: Excerpt) -> dict[str, Any]:
         "endLine": excerpt.end_line,
         "totalLines": excerpt.total_lines,
         "nextFrom": excerpt.next_from,
+        "nextChar": excerpt.next_char,
         "cut": excerpt.cut,
     }
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.postgres_server import LOGIN, PASSWORD, PostgresServer, running_server
+from tests.hardening.database.proxy import Proxy
+from tests.postgres_server import PASSWORD, PostgresServer, running_server
 
 from notewell.core import VERSION, ChunkLimits, Secret, chunk
 from notewell.errors import DatabaseUnavailable, IndexTrouble, IndexUnavailable
@@ -63,21 +62,6 @@ def agrees(store: IndexStore) -> bool:
     return audit.agrees
 
 
-def kill(server: PostgresServer) -> None:
-    """All processes of the server, with SIGKILL: nothing can be tidied up."""
-    assert server.process is not None
-    pid = server.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    server.process.kill()
-    for child in children:
-        try:
-            os.kill(int(child), signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    server.process.wait()
-    (server.data / "postmaster.pid").unlink(missing_ok=True)
-
-
 def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writers(
     server: PostgresServer,
 ) -> None:
@@ -104,7 +88,7 @@ def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writ
     for thread in threads:
         thread.start()
     assert enough.wait(120)
-    kill(server)
+    server.kill()
     for thread in threads:
         thread.join(120)
     assert len(failures) == WRITERS
@@ -170,57 +154,12 @@ def test_a_process_that_is_killed_in_a_write_leaves_the_old_state_and_no_lease(
     database.close()
 
 
-class StallingProxy:
-    """Passes bytes between clients and the socket of the server, until it is told to stall."""
-
-    def __init__(self, server: PostgresServer) -> None:
-        self._target = str(server.folder / ".s.PGSQL.5432")
-        self._passes = threading.Event()
-        self._passes.set()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._open: list[socket.socket] = []
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            behind = socket.socket(socket.AF_UNIX)
-            behind.connect(self._target)
-            self._open += [client, behind]
-            for one, other in ((client, behind), (behind, client)):
-                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
-
-    def _pass(self, one: socket.socket, other: socket.socket) -> None:
-        try:
-            while data := one.recv(65536):
-                self._passes.wait()
-                other.sendall(data)
-        except OSError:
-            return
-
-    def stall(self) -> None:
-        self._passes.clear()
-
-    def go_on(self) -> None:
-        self._passes.set()
-
-    def close(self) -> None:
-        self._passes.set()
-        for one in (self._listener, *self._open):
-            one.close()
-
-
 def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
     server: PostgresServer,
 ) -> None:
-    proxy = StallingProxy(server)
-    url = f"postgresql://{LOGIN}:{PASSWORD}@127.0.0.1:{proxy.port}/notewell"
+    proxy = Proxy(server)
     limits = Limits(connection_wait_s=1.0, read_s=0.2, network_s=1)
-    database = Database(Address(Secret(url)), limits)
+    database = Database(Address(Secret(proxy.url)), limits)
     store = PostgresStore(database, Scope("t", "stalled"), "notes")
     begin(store)
     append(store, 1)
@@ -234,7 +173,7 @@ def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
     proxy.close()
 
 
-def ask_while_it_stalls(store: IndexStore, proxy: StallingProxy) -> None:
+def ask_while_it_stalls(store: IndexStore, proxy: Proxy) -> None:
     with store.view() as view:
         assert view is not None
         proxy.stall()

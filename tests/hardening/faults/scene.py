@@ -8,6 +8,7 @@ outside/           what is asked of the embedder, and what hosts own: never touc
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ LATER_S = 2
 """The second run comes so much later: nothing that a killed process claimed may outlast it."""
 CHUNK_TOKENS = 60
 """Small, so that a few short notes make several calls of the embedder."""
+
+_LANCE = re.compile(r"\.lance/|\.commits/\d+-\w+\.manifest$|/damaged-entries-\w+(-\d+)?/")
 
 Seen = dict[str, Any]
 """What a fresh process finds, as JSON."""
@@ -116,13 +119,14 @@ class Scene:
         }
 
     def state_files(self) -> dict[str, str]:
-        """The names of our own files; of locks their content too."""
+        """The names of our own files; of locks their content too. LanceDB and its copies have
+        random names."""
         return {
             str(path.relative_to(self.state)): path.read_text(encoding="utf-8")
             if path.suffix == ".lock"
             else ""
             for path in sorted(self.state.rglob("*"))
-            if path.is_file()
+            if path.is_file() and not _LANCE.search(str(path))
         }
 
     def bill_lines(self) -> list[list[list[str]]]:

@@ -20,6 +20,7 @@ from tests.hardening.processes.events import Events, now
 
 from notewell import Memory, SyncSettings, open_memory
 from notewell.config import Settings
+from notewell.entries import EntriesBusy, EntryStore
 from notewell.errors import IndexBusy, NotewellError
 from notewell.index.sqlite import IndexFolder
 from notewell.ports import Kind
@@ -167,8 +168,29 @@ def append(root: Path, most: int) -> None:
             pause()
 
 
+def store(root: Path, most: int) -> None:
+    """Entries in LanceDB; every third one is deleted again."""
+    events, opened = Events(root), entry_store(root)
+    for number in rounds(root, most):
+        word = hashlib.sha256(f"{os.getpid()}-{number}".encode()).hexdigest()[:12]
+        try:
+            entry = opened.store(f"The word w{word} was said.").entry
+            events.tell("stored", id=entry.id)
+            if number % 3 == 2:
+                events.tell("forgetting", id=entry.id)
+                opened.forget(entry.id)
+        except EntriesBusy as busy:
+            events.tell("busy", why=str(busy))
+        pause()
+
+
+def entry_store(root: Path) -> EntryStore:
+    return EntryStore(root / "state" / "lancedb", "main", HashEmbedder(32), redact=str)
+
+
 ROLES: dict[str, Callable[[Path, int], None]] = {
-    role.__name__: role for role in (index, publish, rebuild, edit, read, open_and_read, append)
+    role.__name__: role
+    for role in (index, publish, rebuild, edit, read, open_and_read, append, store)
 }
 
 

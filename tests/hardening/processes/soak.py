@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import select
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from tests.hardening.processes.crew import (
 )
 from tests.hardening.processes.events import Events
 from tests.hardening.processes.expected_answers import wrong_answers
-from tests.hardening.processes.roles import beacon, memory
+from tests.hardening.processes.roles import beacon, entry_store, memory
+
+from notewell.doctor import verify
 
 ROLES = ("index", "rebuild", "edit", "read", "open_and_read", "append")
 KILL_EVERY_S = 0.4
@@ -34,17 +37,20 @@ class Soaked:
     failed: list[str]
     lost_entries: list[str]
     left: list[str]
+    disagreements: list[str]
+    """What `notewell verify` finds at the end."""
     stuck: str
     """What the last sync was told, if it was not that all is well."""
 
     @property
     def is_good(self) -> bool:
-        return not (self.wrong or self.failed or self.lost_entries or self.left or self.stuck)
+        bad = (self.wrong, self.failed, self.lost_entries, self.left, self.disagreements)
+        return not (any(bad) or self.stuck)
 
 
-def soak(root: Path, seconds: float, seed: int) -> Soaked:
+def soak(root: Path, seconds: float, seed: int, roles: Sequence[str] = ROLES) -> Soaked:
     make_workspace(root, indexed=True)
-    kills = _run(root, seconds, random.Random(seed))
+    kills = _run(root, seconds, random.Random(seed), roles)
     stuck = _last_sync(root)
     events = Events(root)
     return Soaked(
@@ -54,16 +60,32 @@ def soak(root: Path, seconds: float, seed: int) -> Soaked:
         kills=kills,
         wrong=wrong_answers(root),
         failed=[str(one["why"]) for one in events.read("failed")],
-        lost_entries=entries_not_found(root),
+        lost_entries=[*entries_not_found(root), *_lost_from_lance(root)],
         left=leftovers(root),
+        disagreements=_disagreements(root),
         stuck=stuck,
     )
 
 
-def _run(root: Path, seconds: float, dice: random.Random) -> int:
+def _disagreements(root: Path) -> list[str]:
+    with memory(root) as opened:
+        return [f"{one.where}: {one.message}" for one in verify(opened).disagreements]
+
+
+def _lost_from_lance(root: Path) -> list[str]:
+    """Entries that were told to be stored, and that nobody has begun to delete."""
+    events = Events(root)
+    stored = {str(one["id"]) for one in events.read("stored")}
+    if not stored:
+        return []
+    there = {entry.id for entry in entry_store(root).entries()}
+    return sorted(stored - there - {str(one["id"]) for one in events.read("forgetting")})
+
+
+def _run(root: Path, seconds: float, dice: random.Random, roles: Sequence[str]) -> int:
     kills, end = 0, time.monotonic() + seconds
     with Crew(root) as crew:
-        for role in ROLES:
+        for role in roles:
             crew.start(role)
         crew.go()
         while time.monotonic() < end:

@@ -2,7 +2,8 @@
 
     python -m tests.hardening.torture.soak [SECONDS] [--rounds N] [--seed N]
 
-Exits with 1 if an answer was wrong or empty, an entry was lost, or anything was left behind.
+Exits with 1 if an answer was wrong or empty, an entry was lost, anything was left behind, or
+`notewell verify` is not content at the end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.hardening.processes.soak import soak
+from tests.hardening.processes.soak import ROLES, soak
 
 
 def main() -> int:
@@ -25,7 +26,7 @@ def main() -> int:
     _show(f"{'seed':>6}{'kills':>8}{'answers':>10}{'syncs':>8}{'entries':>9}  verdict")
     for seed in range(asked.seed, asked.seed + asked.rounds):
         with tempfile.TemporaryDirectory() as folder:
-            done = soak(Path(folder), asked.seconds, seed)
+            done = soak(Path(folder), asked.seconds, seed, (*ROLES, "store"))
         good = good and done.is_good
         _show(
             f"{seed:>6}{done.kills:>8}{done.answers:>10}{done.syncs:>8}{done.entries:>9}  "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from notewell.capture import HISTORY, SEARCHES
 from notewell.http_service.agents import (
+    ChangedElsewhere,
     ContentWritten,
     SearchAnswered,
     SyncFinished,
@@ -25,7 +26,6 @@ from notewell.sync import Failed, Heard, Synced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from notewell.http_service.agents import Agents, Event
     from notewell.memory import Memory
@@ -49,6 +49,8 @@ def topic_of(event: Event) -> str | None:
             return "notes"
         case SearchAnswered():
             return "recall"
+        case ChangedElsewhere():
+            return event.topic
     return None
 
 
@@ -154,15 +156,6 @@ def last_modified(memory: Memory) -> dict[str, tuple[int, ...]]:
     """For each topic, a value that changes whenever its data is written."""
     return {
         "index": memory.inspect.store.change_mark(),
-        "recall": _change_mark(memory.journal.folder / SEARCHES),
-        "history": _change_mark(memory.journal.folder / HISTORY),
+        "recall": memory.journal.logs.change_mark(SEARCHES),
+        "history": memory.journal.logs.change_mark(HISTORY),
     }
-
-
-def _change_mark(file: Path) -> tuple[int, int]:
-    """Time and size of the last write: two writes within one clock tick have the same time."""
-    try:
-        stat = file.stat()
-    except OSError:
-        return (0, 0)
-    return (stat.st_mtime_ns, stat.st_size)

@@ -19,9 +19,8 @@ from notewell.types import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime, tzinfo
-    from pathlib import Path
 
-    from notewell.capture import Recorded
+    from notewell.capture import Logs, Recorded
     from notewell.index import ListedNote, OutlinedChunk
     from notewell.memory import Memory
     from notewell.notes import NoteStore
@@ -65,7 +64,7 @@ class NoteView:
 def view_note(memory: Memory, path: str) -> NoteView:
     """Raises `NotANote` and `NoteUnreadable`."""
     text = memory.inspect.text(path)
-    data, located = _locate_writes(memory.notes, memory.journal.folder, path)
+    data, located = _locate_writes(memory.notes, memory.journal.logs, path)
     recorded = [_origin(data, write, cut) for write, cut in located if cut]
     return NoteView(
         path=path,
@@ -79,11 +78,11 @@ def view_note(memory: Memory, path: str) -> NoteView:
 
 
 def _locate_writes(
-    notes: NoteStore, folder: Path, path: str
+    notes: NoteStore, logs: Logs, path: str
 ) -> tuple[bytes, list[tuple[Recorded, Cut | None]]]:
     """The bytes of the note, and each write with the position of its bytes, if still there."""
     # The newest: only they can usually be undone.
-    own = [write for write in writes(folder, notes) if write.write.path == path][-MAX_WRITES:]
+    own = [write for write in writes(logs, notes) if write.write.path == path][-MAX_WRITES:]
     try:
         data = notes.read_bytes(path) if own else b""
     except NoteUnreadable:

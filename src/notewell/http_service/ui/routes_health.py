@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 
@@ -15,10 +16,11 @@ from notewell.doctor import Finding, nearest
 from notewell.embedders import Usage
 from notewell.engines import Status
 from notewell.errors import NotewellError
+from notewell.http_service.activity import Activity, activity_of, one_truth
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep
 from notewell.http_service.limits import TooBusy
-from notewell.http_service.schemas_status import status_answer
+from notewell.http_service.schemas_status import activity_answer, status_answer
 from notewell.http_service.ui.events import (
     EventBroadcaster,
     Subscriber,
@@ -33,6 +35,7 @@ from notewell.http_service.ui.schemas import (
     IndexHealth,
     LeaseHealth,
     Me,
+    WorkHealth,
 )
 from notewell.http_service.ui.state import FindingsCache, UiStateDep, run_visible
 from notewell.memory import Memory
@@ -74,7 +77,10 @@ class HealthReport(NamedTuple):
     """Time since the index was last written."""
     holder: str | None
     """The process that holds the write lease."""
+    notes_built: int | None
+    """Notes in the index that is being built."""
     free_bytes: int
+    activity: Activity | None
 
 
 @router.get("/health", response_model_exclude_none=True, **needs("read"))
@@ -91,17 +97,21 @@ async def health(caller: CallerDep, state: UiStateDep) -> HealthDetail:
 def health_report(memory: Memory, findings: FindingsCache) -> HealthReport:
     inspector = memory.inspect
     store, tally = inspector.store.describe(), inspector.tally()
+    # First: what has ended by the time the status is read is not said to run.
+    activity = activity_of(memory)
     status = memory.status()
     return HealthReport(
         status=status,
-        findings=findings.findings(memory),
+        findings=one_truth(findings.findings(memory), activity),
         usage=inspector.usage(),
         cache_hits=tally.hits,
         cache_misses=tally.misses,
         generation=store.generation,
         age_s=status.index_age_s,
         holder=store.holder,
+        notes_built=store.notes_built,
         free_bytes=shutil.disk_usage(nearest(Path(store.place))).free,
+        activity=activity,
     )
 
 
@@ -109,7 +119,8 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
     status, usage = report.status, report.usage or Usage()
     return HealthDetail(
         # The page is for private conversations only; see `run_visible`.
-        status=status_answer(status, admin=admin, sees_private=True),
+        status=status_answer(status, admin=admin, sees_private=True, activity=report.activity),
+        activity=activity_answer(report.activity),
         findings=[_finding_json(finding, admin=admin) for finding in report.findings],
         embedder=EmbedderHealth(
             provider=status.provider,
@@ -125,7 +136,23 @@ def _health_json(report: HealthReport, *, admin: bool) -> HealthDetail:
             bytes=status.index_bytes, age_s=report.age_s, generation=report.generation
         ),
         lease=LeaseHealth(holder=report.holder),
+        work=_work_json(report),
         disk=DiskHealth(free_bytes=report.free_bytes),
+    )
+
+
+def _work_json(report: HealthReport) -> WorkHealth:
+    counts = report.status.counts
+    chunks, vectors, waiting = (
+        (counts.chunks, counts.embedded, counts.waiting) if counts else (0, 0, 0)
+    )
+    return WorkHealth(
+        running=report.holder is not None,
+        notes_built=report.notes_built,
+        vectors=vectors,
+        vectors_waiting=waiting,
+        # Without an embedder no chunk waits and none is unread: words alone are searched.
+        vectors_unread=chunks - vectors - waiting if vectors else 0,
     )
 
 
@@ -194,7 +221,7 @@ async def _stream(
             topics = await _next_topics(caller, subscriber)
             modified, changed = await _poll_changes(caller, modified)
             # A stream outlives many requests: a revoked token must end it.
-            if not _is_token_valid(caller):
+            if not await anyio.to_thread.run_sync(caller.has_valid_token):
                 return
             # A write through this server appears in both lists; the page must load once.
             topics = tuple(dict.fromkeys((*topics, *changed)))
@@ -207,13 +234,6 @@ async def _stream(
     finally:
         # Also when the client disconnects: Starlette then closes this generator.
         broadcaster.leave(caller.agent, subscriber)
-
-
-def _is_token_valid(caller: Caller) -> bool:
-    try:
-        return caller.context.tokens.is_valid(caller.token.id)
-    except NotewellError:
-        return False
 
 
 async def _next_topics(caller: Caller, subscriber: Subscriber) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
+from notewell.http_service.limits import search_cost
 from notewell.http_service.ui.schemas import MapAnswer, MapPending, NearAnswer, NearBody
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.http_service.ui.vector_map import VectorMap
@@ -40,6 +41,7 @@ async def whole_map(caller: CallerDep, state: UiStateDep) -> Response:
 @router.post("/near", response_model_exclude_none=True, **needs("read"))
 async def near(body: NearBody, caller: CallerDep, state: UiStateDep) -> NearAnswer:
     """The points of the map that are nearest to a query."""
+    caller.charge(search_cost(body.query))
 
     def read(memory: Memory) -> NearAnswer:
         vector_map = state.map_cache(caller.agent, memory).current()

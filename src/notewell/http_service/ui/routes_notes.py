@@ -1,6 +1,5 @@
-"""The notes: a list, a summary per day, one note with its history, and undo."""
+"""The notes: a summary per day, one note with its history, and undo."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -17,7 +16,7 @@ from notewell.http_service.agents import ContentWritten
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.problems import Problem
-from notewell.http_service.schemas import NoteItem
+from notewell.http_service.ui.note_card import note_card
 from notewell.http_service.ui.note_view import (
     LineOrigin,
     NoteWrite,
@@ -29,7 +28,6 @@ from notewell.http_service.ui.schemas import (
     ChunkItem,
     DayItem,
     DayList,
-    IndexedNotes,
     NoteDetail,
     OriginItem,
     UndoAnswer,
@@ -38,36 +36,12 @@ from notewell.http_service.ui.schemas import (
     WriteItem,
 )
 from notewell.http_service.ui.state import run_visible
-from notewell.index import ListedNote
 from notewell.memory import Memory
 from notewell.tools import MAX_PATH_CHARS
 
 router = APIRouter(route_class=GuardedRoute)
 NotePath = Annotated[str, Path(min_length=1, max_length=MAX_PATH_CHARS)]
 WriteId = Annotated[str, Path(pattern=r"^[0-9a-f]{8}$")]
-
-
-@router.get("/notes", response_model_exclude_none=True, **needs("read"))
-async def all_notes(caller: CallerDep) -> IndexedNotes:
-    """All indexed notes, as of the time they were indexed."""
-
-    def read(memory: Memory) -> IndexedNotes:
-        notes = memory.inspect.notes()
-        return IndexedNotes(notes=[_note_json(note) for note in notes if note.source == "memory"])
-
-    return await run_visible(caller, "quick", read)
-
-
-def _note_json(note: ListedNote) -> NoteItem:
-    modified = datetime.fromtimestamp(note.mtime_ns / 1e9, UTC)
-    return NoteItem(
-        path=note.path,
-        source=note.source,
-        day=day_of(note),
-        bytes=note.size,
-        chunks=note.chunks,
-        modified=modified.isoformat(timespec="seconds"),
-    )
 
 
 @router.get("/days", **needs("read"))
@@ -77,7 +51,7 @@ async def all_days(caller: CallerDep) -> DayList:
     def read(memory: Memory) -> DayList:
         inspector = memory.inspect
         days = summarize_days(
-            inspector.notes(), inspector.chars(), writes(memory.journal.folder, memory.notes)
+            inspector.notes(), inspector.chars(), writes(memory.journal.logs, memory.notes)
         )
         return DayList(days=[DayItem.model_validate(day._asdict()) for day in days])
 
@@ -90,8 +64,12 @@ async def one_note(path: NotePath, caller: CallerDep) -> NoteDetail:
 
     def read(memory: Memory) -> NoteDetail:
         view = view_note(memory, path)
+        card = note_card(path, view.text)
         return NoteDetail(
             path=view.path,
+            title=card.title,
+            tags=list(card.tags),
+            front_lines=card.front_lines,
             text=view.text,
             cut=view.cut,
             chunks=[
@@ -142,7 +120,7 @@ async def take_back(
 
     def write(memory: Memory) -> UndoAnswer:
         try:
-            done = undo_write(memory.notes, memory.journal.folder, id, now=memory.now())
+            done = undo_write(memory.notes, memory.journal.logs, id, now=memory.now())
         except CannotUndo as error:
             raise _cannot_undo(error) from error
         undone = done.recorded
@@ -172,8 +150,8 @@ async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
 
     def read(memory: Memory) -> UnrecalledNotes:
         # Two logs: days on which a note was recalled, and the searches themselves.
-        recalled = {path for path, _ in recall_days(memory.journal.folder)}
-        recalled |= paths_shown(recorded_searches(memory.journal.folder))
+        recalled = {path for path, _ in recall_days(memory.journal.logs)}
+        recalled |= paths_shown(recorded_searches(memory.journal.logs))
         unrecalled = [
             UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
             for note in memory.inspect.notes()

@@ -15,8 +15,10 @@ from notewell.core import (
     split_words,
     text_query,
 )
+from notewell.core.ranking import default_threshold
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
+from notewell.http_service.limits import search_cost
 from notewell.http_service.ui.schemas import (
     AbsentAnswer,
     AbsentBody,
@@ -24,10 +26,11 @@ from notewell.http_service.ui.schemas import (
     CompareBody,
     PlaygroundAnswer,
     WeighingBody,
+    WeighingDefaults,
 )
 from notewell.http_service.ui.state import run_visible
 from notewell.memory import Memory
-from notewell.search import Question, Weighing
+from notewell.search import Question, SearchSettings, Weighing
 from notewell.tools import answer_json, hit_json
 from notewell.types import Answer, Hit
 
@@ -42,9 +45,11 @@ async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
     """Search with the builtin engine, whichever engine agents use. These searches are experiments
     of the owner, so they are not written to the recall log."""
     weightings = [body.a, body.b] if body.b else [body.a]
+    caller.charge(search_cost(body.query, sum(one.max_results or 0 for one in weightings)))
 
     def read(memory: Memory) -> CompareAnswer:
-        timed = _search(memory, body.query, weightings)
+        questions = [_question(body, weighting) for weighting in weightings]
+        timed = _search(memory, questions)
         days = _days(memory, [answer for answer, _ in timed])
         today = memory.now().date()
         answers = [_answer_json(answer, ms, body.query, days, today) for answer, ms in timed]
@@ -53,9 +58,34 @@ async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
     return await run_visible(caller, "search", read)
 
 
+@router.get("/weights", response_model_exclude_none=True, **needs("read"))
+async def weights(caller: CallerDep) -> WeighingDefaults:
+    """The values that a search without weights of its own has."""
+
+    def read(memory: Memory) -> WeighingDefaults:
+        settings = memory.settings.search
+        return WeighingDefaults(
+            vector_weight=settings.vector_weight,
+            fusion=settings.fusion,
+            half_life_days=settings.half_life_days or 0,
+            mmr_lambda=1 if settings.mmr_lambda is None else settings.mmr_lambda,
+            min_score=_or_default(settings),
+            max_results=settings.max_results,
+        )
+
+    return await run_visible(caller, "quick", read)
+
+
+def _or_default(settings: SearchSettings) -> float:
+    if settings.min_score is not None:
+        return settings.min_score
+    return default_threshold(settings.fusion, words_alone=settings.keyword_only)
+
+
 @router.post("/absent", **needs("read"))
 async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
     """Why a note is not among the hits, or at which position it is."""
+    caller.charge(search_cost(body.query))
 
     def read(memory: Memory) -> AbsentAnswer:
         # The text names no path but the one that the caller asked about.
@@ -64,24 +94,27 @@ async def absent(body: AbsentBody, caller: CallerDep) -> AbsentAnswer:
     return await run_visible(caller, "search", read)
 
 
-def _search(
-    memory: Memory, query: str, weightings: Sequence[WeighingBody]
-) -> list[tuple[Answer, float]]:
+def _search(memory: Memory, questions: Sequence[Question]) -> list[tuple[Answer, float]]:
     """Each answer with its milliseconds. The first includes the embedding of the query."""
     # `compare` yields one answer after the other, so the times can be told apart.
     timed, before = [], time.perf_counter()
-    for answer in memory.inspect.compare(
-        [_question(query, weighting) for weighting in weightings]
-    ):
+    for answer in memory.inspect.compare(questions):
         now = time.perf_counter()
         timed.append((answer, (now - before) * 1000))
         before = now
     return timed
 
 
-def _question(query: str, body: WeighingBody) -> Question:
-    weighing = Weighing(body.vector_weight, body.fusion, body.half_life_days, body.mmr_lambda)
-    return Question(query, body.max_results, body.min_score, weighing=weighing)
+def _question(body: CompareBody, chosen: WeighingBody) -> Question:
+    return Question(
+        body.query,
+        chosen.max_results,
+        chosen.min_score,
+        keyword_only=body.mode == "keyword",
+        weighing=Weighing(
+            chosen.vector_weight, chosen.fusion, chosen.half_life_days, chosen.mmr_lambda
+        ),
+    )
 
 
 def _days(memory: Memory, answers: Sequence[Answer]) -> dict[str, date]:

@@ -135,7 +135,7 @@ async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
         before = _parse_cursor(cursor) if cursor else None
         searches = [
             search
-            for search in recorded_searches(memory.journal.folder)
+            for search in recorded_searches(memory.journal.logs)
             if before is None or search.at < before
         ]
         page = searches[:RECALLS_PER_PAGE]

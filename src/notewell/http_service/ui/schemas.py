@@ -10,13 +10,14 @@ from pydantic import Field
 
 from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.http_service.schemas import (
-    NoteItem,
     RequestModel,
     ResponseModel,
     SearchAnswer,
     SearchHit,
 )
-from notewell.http_service.schemas_status import StatusAnswer
+from notewell.http_service.schemas_status import StatusAnswer, SyncActivity
+from notewell.http_service.token_file import Scope, TokenKind
+from notewell.http_service.tokens import MAX_DAYS
 from notewell.limits import MAX_RESULTS
 from notewell.tools import MAX_PATH_CHARS
 
@@ -39,6 +40,8 @@ class WeighingBody(RequestModel):
 
 class CompareBody(RequestModel):
     query: Query
+    mode: Literal["hybrid", "keyword"] = "hybrid"
+    """`keyword` needs no vector of the query, so its answer is there at once."""
     a: WeighingBody = WeighingBody()
     b: WeighingBody | None = None
 
@@ -58,6 +61,20 @@ class CompareAnswer(ResponseModel):
     b: PlaygroundAnswer | None = None
 
 
+class WeighingDefaults(ResponseModel):
+    """What the settings say."""
+
+    vector_weight: float | None = None
+    """Left out: it is decided for each query."""
+    fusion: str
+    half_life_days: float
+    """0: age does not matter."""
+    mmr_lambda: float
+    """1: similar hits are not pushed down."""
+    min_score: float
+    max_results: int
+
+
 class AbsentBody(RequestModel):
     query: Query
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_CHARS)]
@@ -70,8 +87,34 @@ class AbsentAnswer(ResponseModel):
 # -- notes ---------------------------------------------------------------------------------------
 
 
-class IndexedNotes(ResponseModel):
-    notes: list[NoteItem]
+class FolderItem(ResponseModel):
+    folder: str
+    """Ends with a slash; empty for all notes."""
+    notes: int
+
+
+class FolderList(ResponseModel):
+    folders: list[FolderItem]
+
+
+class CardItem(ResponseModel):
+    """What a list shows of a note."""
+
+    path: str
+    title: str
+    text: str
+    """The first lines without their markup, or the summary of the front matter."""
+    tags: list[str]
+    day: str | None = None
+    modified: str
+    pinned: bool
+
+
+class CardList(ResponseModel):
+    cards: list[CardItem]
+    total: int
+    next: int | None = None
+    """The offset of the next page."""
 
 
 class DayItem(ResponseModel):
@@ -111,6 +154,10 @@ class WriteItem(ResponseModel):
 
 class NoteDetail(ResponseModel):
     path: str
+    title: str
+    tags: list[str]
+    front_lines: int
+    """The first lines that are front matter."""
     text: str
     cut: bool
     chunks: list[ChunkItem]
@@ -223,6 +270,18 @@ class LeaseHealth(ResponseModel):
     holder: str | None = None
 
 
+class WorkHealth(ResponseModel):
+    """What is being done to the index, and what is left to do."""
+
+    running: bool
+    notes_built: int | None = None
+    """Notes in the index that is being built beside the one that answers."""
+    vectors: int
+    vectors_waiting: int
+    vectors_unread: int
+    """Chunks in a script that the model does not read: words alone find them."""
+
+
 class DiskHealth(ResponseModel):
     free_bytes: int
 
@@ -233,7 +292,10 @@ class HealthDetail(ResponseModel):
     embedder: EmbedderHealth
     index: IndexHealth
     lease: LeaseHealth
+    work: WorkHealth
     disk: DiskHealth
+    activity: SyncActivity | None = None
+    """What the service does now."""
 
 
 class Me(ResponseModel):
@@ -242,6 +304,56 @@ class Me(ResponseModel):
     scopes: list[str]
     version: str
     read_only: bool
+
+
+# -- access --------------------------------------------------------------------------------------
+
+
+class TokenItem(ResponseModel):
+    id: str
+    name: str
+    agents: list[str]
+    """`*` stands for all agents."""
+    scopes: list[Scope]
+    kind: TokenKind
+    created: str
+    expires: str | None = None
+    last_used: str | None = None
+    own: bool
+    """The token of this request."""
+
+
+class TokenList(ResponseModel):
+    tokens: list[TokenItem]
+    agents: list[str]
+    """The agents for which the caller can make tokens."""
+
+
+class TokenBody(RequestModel):
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    agents: list[str] = Field(default_factory=list, max_length=64)
+    """Without any: the agent of the request."""
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)]
+    days: Annotated[int | None, Field(ge=1, le=MAX_DAYS)] = None
+
+
+class MadeToken(ResponseModel):
+    token: TokenItem
+    secret: str
+
+
+class AuditItem(ResponseModel):
+    at: str
+    token: str
+    name: str
+    agent: str
+    what: str
+    path: str | None = None
+    called: str | None = None
+
+
+class AuditList(ResponseModel):
+    lines: list[AuditItem]
 
 
 # -- the map -------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from notewell.doctor import Subject, examine
 from notewell.errors import ConversationDenied
 from notewell.http_service.context import CONTEXT_KEY
 from notewell.http_service.ui.events import EventBroadcaster
+from notewell.http_service.ui.note_card import NoteCards
 from notewell.http_service.ui.vector_map import VectorMapCache
 
 if TYPE_CHECKING:
@@ -36,19 +37,23 @@ which may cost money: a page that is open all day must not do that every few sec
 
 
 class FindingsCache:
-    """The doctor's findings for one memory, computed at most once a minute."""
+    """The doctor's findings for one memory, computed at most once a minute, and when a sync has
+    begun or ended: until then another thing was true."""
 
     def __init__(self, monotonic_s: Callable[[], float]) -> None:
         self._monotonic_s = monotonic_s
         self._lock = threading.Lock()
         self._findings: list[Finding] = []
         self._valid_until = float("-inf")
+        self._valid_for: tuple[Memory, bool] | None = None
 
     def findings(self, memory: Memory) -> list[Finding]:
         # Concurrent requests wait for the lock and then share one result.
         with self._lock:
-            if self._monotonic_s() >= self._valid_until:
+            state = (memory, memory.indexer.progress is not None)
+            if self._monotonic_s() >= self._valid_until or state != self._valid_for:
                 self._findings = examine(Subject.of(memory))
+                self._valid_for = state
                 self._valid_until = self._monotonic_s() + FINDINGS_TTL_S
             return self._findings
 
@@ -60,6 +65,7 @@ class UiState:
         self._maps: dict[str, tuple[Memory, VectorMapCache]] = {}
         self._findings: dict[str, FindingsCache] = {}
         self._bodies: dict[str, tuple[VectorMap, bytes]] = {}
+        self._cards: dict[str, NoteCards] = {}
 
     def map_cache(self, agent: str, memory: Memory) -> VectorMapCache:
         with self._lock:
@@ -81,6 +87,10 @@ class UiState:
     def findings_cache(self, agent: str) -> FindingsCache:
         with self._lock:
             return self._findings.setdefault(agent, FindingsCache(time.monotonic))
+
+    def note_cards(self, agent: str) -> NoteCards:
+        with self._lock:
+            return self._cards.setdefault(agent, NoteCards())
 
 
 async def _ui_state(request: Request) -> UiState:

@@ -12,9 +12,10 @@ from typing import Annotated, NamedTuple
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from notewell.http_service.auth import COOKIE, GuardedRoute, needs
+from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import ContextDep, ServiceContext
 from notewell.http_service.problems import Problem
+from notewell.http_service.token_file import ALL_AGENTS
 from notewell.http_service.tokens import BROWSER_DAYS, TokenRequest
 
 WEB = Path(__file__).parents[1] / "web"
@@ -86,8 +87,8 @@ async def open_page(
         )
     secret = await context.pools.run("write", "", lambda: _redeem(context, code))
     if secret is None and "text/html" in request.headers.get("accept", ""):
-        # A person sees the page, which explains how to get a new link.
-        return RedirectResponse("/", 303)
+        # A person sees the page, which says so and explains how to get a new link.
+        return RedirectResponse("/#link-over", 303)
     if secret is None:
         raise Problem(
             403,
@@ -99,7 +100,7 @@ async def open_page(
     response = RedirectResponse("/", 303)
     host = request.headers["host"].lower()
     response.set_cookie(
-        COOKIE,
+        context.allowed_hosts.cookie,
         secret,
         max_age=BROWSER_DAYS * 24 * 3600,
         path="/",
@@ -116,5 +117,5 @@ def _redeem(context: ServiceContext, code: str) -> str | None:
     if not context.login_links.redeem(code):
         return None
     # Only the owner of the state folder can make a link, so the browser becomes an admin.
-    request = TokenRequest("page", context.agents.ids, ("admin",), BROWSER_DAYS, "page")
+    request = TokenRequest("page", (ALL_AGENTS,), ("admin",), BROWSER_DAYS, "page")
     return context.tokens.create(request)[1]

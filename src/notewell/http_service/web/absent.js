@@ -3,12 +3,13 @@
 import { get, post } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { withCode } from "./marked.js";
+import { query } from "./places.js";
 import { failed, loading } from "./states.js";
 
 const OFFERED = 30; // More suggestions cannot be read while typing.
 
-/** `query()` returns the current query. */
-export function absent(query) {
+/** `question()` returns the current query. */
+export function absent(question) {
   const names = el("datalist", { id: "absent-names" });
   const field = el("input", {
     type: "text",
@@ -31,34 +32,34 @@ export function absent(query) {
   field.addEventListener("input", () => offer(field.value));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    explain(reason, query(), field.value.trim());
+    explain(reason, question(), field.value.trim());
   });
   return { node: form, focus: () => field.focus(), clear: () => fill(reason) };
 }
 
-async function explain(node, query, path) {
+async function explain(node, question, path) {
   if (!path) return;
   fill(node, loading("Searching for the reason"));
   try {
-    const { why } = await post("/v1/page/absent", { query, path });
+    const { why } = await post("/v1/page/absent", { query: question, path });
     fill(node, el("p", {}, icon("search"), el("span", {}, withCode(why))));
   } catch (error) {
     fill(node, failed(error));
   }
 }
 
-/** Suggests notes whose names contain the text; all names are fetched once, on first use. */
+/** Suggests notes whose name, title or first lines have the text. */
 function offerer(list) {
-  let names = null;
+  let asked = null;
   return async (text) => {
-    names ??= get("/v1/page/notes")
-      .then(({ notes }) => notes.map((note) => note.path))
-      .catch(() => []);
-    const wanted = text.toLowerCase();
-    const fitting = (await names).filter((name) => name.toLowerCase().includes(wanted));
-    fill(
-      list,
-      fitting.slice(0, OFFERED).map((name) => el("option", { value: name })),
-    );
+    asked?.abort();
+    asked = new AbortController();
+    try {
+      const { cards } = await get(`/v1/page/cards?${query({ filter: text })}`, asked);
+      const names = cards.slice(0, OFFERED).map(({ path, title }) => el("option", { value: path }, title));
+      fill(list, names);
+    } catch {
+      // Without suggestions, a name can still be typed.
+    }
   };
 }

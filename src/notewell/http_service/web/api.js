@@ -1,5 +1,7 @@
 // The HTTP client of the page. Errors of the service become `Problem`s.
 
+import { here } from "./places.js";
+
 /** An error with a text for people and the next step. */
 export class Problem extends Error {
   constructor(status, title, detail, action) {
@@ -13,31 +15,26 @@ export class Problem extends Error {
 
 const LONGEST_PAUSE_S = 5;
 
-let agent = null;
-
-/** All further calls are for this agent. */
-export function choose(name) {
-  agent = name;
-}
-
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { ...options, body });
+export const remove = (path) => call("DELETE", path);
 
 /** Percent-encodes each part of a path but keeps the slashes. */
 export const quoted = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 /** The agent is a query parameter here: an EventSource cannot send headers. */
 export const eventsUrl = () =>
-  `/v1/page/events${agent ? `?agent=${encodeURIComponent(agent)}` : ""}`;
+  `/v1/page/events${here.agent ? `?agent=${encodeURIComponent(here.agent)}` : ""}`;
 
-async function call(method, path, { body, signal } = {}) {
+async function call(method, path, { body, signal, key, once } = {}) {
   const headers = { Accept: "application/json" };
-  if (agent) headers["Notewell-Agent"] = agent;
+  if (here.agent) headers["Notewell-Agent"] = here.agent;
+  if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const request = { method, headers, signal, credentials: "same-origin", cache: "no-store" };
   if (body !== undefined) request.body = JSON.stringify(body);
   let response = await reach(path, request);
-  if (response.status === 429) response = await afterPause(response, path, request);
+  if (response.status === 429 && !once) response = await afterPause(response, path, request);
   const payload = await json(response);
   if (response.ok) return response.status === 202 ? { state: "running", ...payload } : payload;
   throw problem(response, payload);
@@ -85,7 +82,6 @@ function problem(response, payload) {
 }
 
 function unknown() {
-  const action =
-    "Run `notewell token link` on the machine of the service, and open the link that it prints.";
-  return new Problem(401, "This browser is not logged in", "It needs a one-time link.", action);
+  const action = "Reload the page: it says how to log in.";
+  return new Problem(401, "This browser is not known", "Its login ended or was revoked.", action);
 }

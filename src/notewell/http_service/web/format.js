@@ -25,15 +25,12 @@ const WEEKDAY = new Intl.DateTimeFormat(TONGUE, { weekday: "short", timeZone: "U
 const MOMENT = new Intl.DateTimeFormat(TONGUE, { dateStyle: "medium", timeStyle: "short" });
 const CLOCK = new Intl.DateTimeFormat(TONGUE, { timeStyle: "short" });
 const AGO = new Intl.RelativeTimeFormat(TONGUE, { numeric: "auto", style: "long" });
-const ORDER = new Intl.PluralRules(TONGUE, { type: "ordinal" });
 const COUNT = new Intl.PluralRules(TONGUE);
-const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 
 export const whole = (n) => WHOLE.format(n);
 export const score = (n) => SCORE.format(n);
 export const percent = (n) => PERCENT.format(n);
 export const money = (n) => MONEY.format(n);
-export const nth = (n) => `${whole(n)}${ENDINGS[ORDER.select(n)]}`;
 
 /** `1 note`, `2,000 notes`. */
 export function counted(n, word, words = `${word}s`) {

@@ -1,8 +1,10 @@
 // The hits of a search, with the parts of each score.
 
-import { bar, el } from "./dom.js";
-import { age, day, nth, score } from "./format.js";
-import { marked, withCode } from "./marked.js";
+import { el } from "./dom.js";
+import { age, day, score } from "./format.js";
+import { markdown } from "./markdown.js";
+import { inline, withMarks } from "./markdown_inline.js";
+import { withCode } from "./marked.js";
 import { toHit } from "./places.js";
 import { empty } from "./states.js";
 
@@ -24,10 +26,7 @@ export function answer(response, { label, before = null, after = null }) {
 }
 
 function nothing(response) {
-  return empty(
-    "No hits",
-    response.reason ?? "Nothing in the memory matches. Try other words.",
-  );
+  return empty("Nothing near", response.reason ?? "Nothing in the memory matches. Try other words.");
 }
 
 function row(hit, moved) {
@@ -38,36 +37,45 @@ function row(hit, moved) {
     el(
       "h2",
       {},
-      el("a", { href: toHit(hit), "data-row": true }, title),
+      el("a", { href: toHit(hit), "data-row": true, dir: "auto" }, inline(title)),
       moved,
       el("span", { class: "score", title: "score" }, score(hit.score)),
     ),
     el("p", { class: "where" }, where(hit)),
-    el("p", { class: "snippet", dir: "auto" }, marked(hit.snippet, hit.highlights).map(close)),
-    hit.parts && parts(hit.parts),
+    el("div", { class: "snippet md" }, snippet(hit, title)),
+    hit.parts && parts(hit),
   );
 }
 
+/** The lines of a hit, rendered; without the heading that is already its title. */
+function snippet(hit, title) {
+  const lines = withMarks(hit.snippet, hit.highlights).split("\n");
+  const front = hit.startLine === 1 && lines[0] === "---" ? lines.indexOf("---", 1) + 1 : 0;
+  // A gap is marked by a line such as `… L12`.
+  const own = lines.slice(front).map((line) => (/^… L\d+$/.test(line) ? "" : line));
+  const nodes = markdown(closed(own), { path: hit.path });
+  const last = title.split(" › ").at(-1).replaceAll("`", "");
+  return nodes.filter((node) => !(/^H\d$/.test(node.tagName) && node.textContent === last));
+}
+
 function where(hit) {
-  const lines =
-    hit.startLine === hit.endLine ? `${hit.startLine}` : `${hit.startLine}–${hit.endLine}`;
   const old =
     hit.day &&
     (hit.ageDays === null || hit.ageDays === undefined ? day(hit.day) : age(hit.ageDays));
   return [
     el("span", { class: "path" }, hit.path),
-    el("span", {}, hit.startLine === hit.endLine ? `line ${lines}` : `lines ${lines}`),
+    el("span", {}, linesText(hit)),
     hit.source === "sessions" && el("span", { class: "badge" }, "session"),
     hit.said && el("span", { class: "said" }, said(hit.said)),
     old && el("time", { datetime: hit.day, title: day(hit.day) }, old),
   ];
 }
 
+const linesText = ({ startLine, endLine }) =>
+  startLine === endLine ? `line ${startLine}` : `lines ${startLine}–${endLine}`;
+
 /** Who said it, in which host and folder; the time is beside it. */
 const said = ({ speaker, host, folder }) => [speaker, host, folder].filter(Boolean).join(", ");
-
-/** Removes blank lines from a snippet to save space. */
-const close = (part) => (typeof part === "string" ? part.replaceAll(/\n\s*\n/g, "\n") : part);
 
 const name = (path) => path.slice(path.lastIndexOf("/") + 1);
 
@@ -83,36 +91,49 @@ function move(was, is) {
   );
 }
 
-function parts(components) {
-  const rows = [
-    part("Meaning", components.vector, "bar-vector", components.vectorRank && nth(components.vectorRank)),
-    components.window && nearest(components.window),
-    part("Words", components.text, "bar-text", components.textRank && nth(components.textRank)),
-    components.decay !== 1 && part("Age factor", components.decay, "bar-age"),
-    components.recency !== 1 &&
-      part("Matching time", components.recency - 1, "bar-age", `× ${score(components.recency)}`),
-    components.rerank !== null &&
-      components.rerank !== undefined &&
-      part("Reranker", components.rerank, "bar-rerank"),
+/** A snippet may begin inside a block of code; then its first fence ends the block. */
+function closed(lines) {
+  const fences = lines.filter((line) => /^\s*(```|~~~)/.test(line));
+  return fences.length % 2 && /^\s*(```|~~~)\s*$/.test(fences[0]) ? [fences[0].trim(), ...lines] : lines;
+}
+
+/**
+ * One bar for the score: its coloured parts add up to it. The service combines both legs with a
+ * weight of its own for each hit, `w * meaning + (1 - w) * words`, bends the sum (`bent`), and
+ * multiplies it with the factors. So the weight follows from the score.
+ */
+function parts(hit) {
+  const { decay, recency, rerank, window: nearest } = hit.parts;
+  const { meaning, words } = shares(hit);
+  const said = [
+    meaning * hit.score >= 0.005 && fact("key-vector", "Meaning", meaning * hit.score),
+    words * hit.score >= 0.005 && fact("key-text", "Words", words * hit.score),
+    decay !== 1 && el("span", {}, `age × ${score(decay)}`),
+    recency !== 1 && el("span", {}, `time in the query × ${score(recency)}`),
+    rerank !== null && rerank !== undefined && el("span", {}, `reranker ${score(rerank)}`),
+    nearest && el("span", {}, `nearest: ${linesText(nearest)}`),
   ];
-  return el("dl", { class: "parts" }, rows);
+  const bar = el("span", { class: "stack", "aria-hidden": "true" }, part("vector", meaning * hit.score), part("text", words * hit.score));
+  return el("p", { class: "parts" }, bar, said);
 }
 
-const nearest = ({ startLine, endLine, vector }) =>
-  part("Nearest lines", vector, "bar-vector", `${startLine}–${endLine}`);
-
-function part(label, value, kind, more) {
-  const isThere = value !== null && value !== undefined;
-  return el(
-    "div",
-    {},
-    el("dt", {}, label),
-    el(
-      "dd",
-      {},
-      bar(isThere ? value : 0, kind),
-      el("span", { class: "figure" }, isThere ? score(value) : "none"),
-      more && el("small", {}, more),
-    ),
-  );
+/** How much of a score is meaning and how much is words (both add up to 1), and the weight of meaning. */
+export function shares({ score: value, parts: { vector, text, decay, recency, echo = 1, speaker = 1 } }) {
+  if (!vector || !text) return vector ? { meaning: 1, words: 0 } : { meaning: 0, words: 1 };
+  const sum = unbent(Math.min(1, value / (decay * recency * echo * speaker)));
+  const weight = vector === text ? 0.5 : Math.max(0, Math.min(1, (sum - text) / (vector - text)));
+  const both = weight * vector + (1 - weight) * text;
+  const meaning = both ? (weight * vector) / both : 0.5;
+  return { meaning, words: 1 - meaning, weight };
 }
+
+const BEND = 3; // The score is s · (1 + BEND) / (1 + BEND · s).
+const unbent = (value) => value / (1 + BEND - BEND * value);
+
+function part(kind, share) {
+  const node = el("span", { class: `stack-${kind}` });
+  node.style.inlineSize = `${share * 100}%`;
+  return node;
+}
+
+const fact = (kind, label, value) => el("span", { class: `key ${kind}` }, `${label} `, el("b", { class: "figure" }, score(value)));

@@ -2,18 +2,27 @@
 
 import { el, fill } from "./dom.js";
 
-const VIEWS = { s: "search", n: "notes", c: "sessions", h: "health", r: "recalls", m: "map" };
+const VIEWS = {
+  s: "search",
+  n: "notes",
+  c: "sessions",
+  m: "map",
+  h: "health",
+  r: "recalls",
+  x: "access",
+};
 const SECOND_KEY_MS = 1200;
 
 const SHORTCUTS = [
   [
     "Everywhere",
     [
+      [["Ctrl", "K"], "go to anything, do anything"],
       [["/"], "search field or filter"],
       [["j"], "next row"],
       [["k"], "previous row"],
       [["Enter"], "open the row"],
-      [["Esc"], "leave the field, close, back"],
+      [["Esc"], "leave the field, close, back to where you were"],
       [["t"], "theme: light, dark, system"],
       [["?"], "show this list"],
     ],
@@ -24,9 +33,18 @@ const SHORTCUTS = [
       [["g", "s"], "Search"],
       [["g", "n"], "Notes"],
       [["g", "c"], "Sessions (conversations)"],
+      [["g", "m"], "Map"],
       [["g", "h"], "Health"],
       [["g", "r"], "Recalls"],
-      [["g", "m"], "Map"],
+      [["g", "x"], "Access (admins)"],
+    ],
+  ],
+  [
+    "In notes",
+    [
+      [["a"], "add a note"],
+      [["v"], "source or rendered"],
+      [["f"], "folders"],
     ],
   ],
   [
@@ -48,8 +66,8 @@ const SHORTCUTS = [
   ],
 ];
 
-/** `go(view)` opens a view, `theme()` changes the theme, `back()` goes back. */
-export function listenToKeys({ go, theme, back }) {
+/** `go(view)` opens a view, `palette()` the list of everything; `back()` goes back. */
+export function listenToKeys({ go, theme, palette, back }) {
   const single = {
     "/": toField,
     j: () => step(1),
@@ -60,6 +78,7 @@ export function listenToKeys({ go, theme, back }) {
   };
   let first = -Infinity; // When `g` was pressed.
   addEventListener("keydown", (event) => {
+    if (isPalette(event)) return done(event, palette);
     if (isForOthers(event)) return;
     if (isTyping(event.target)) return inField(event);
     const isSecond = event.timeStamp - first < SECOND_KEY_MS;
@@ -69,6 +88,12 @@ export function listenToKeys({ go, theme, back }) {
     else press(event);
   });
 }
+
+const isPalette = (event) =>
+  (event.ctrlKey || event.metaKey) &&
+  !event.altKey &&
+  event.key.toLowerCase() === "k" &&
+  document.querySelector("dialog[open]") === null;
 
 /** Keys for the browser or for an open dialog. */
 function isForOthers(event) {

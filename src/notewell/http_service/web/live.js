@@ -5,7 +5,8 @@ import { eventsUrl } from "./api.js";
 const QUIET_MS = 400; // Throttle: a sync of many notes sends many events.
 
 /**
- * Calls `changed` after events, and `stated` with "live" or "waiting". The connection is closed while
+ * Calls `changed({topics, paths})` after events: what kind of data changed, and the notes that were
+ * written (null: any). A view loads only what it shows of that. Calls `stated` with "live" or "waiting". The connection is closed while
  * the tab is hidden: the service limits their number, and a browser allows six per host.
  */
 export function listen(changed, stated) {
@@ -13,16 +14,17 @@ export function listen(changed, stated) {
   let timer = 0;
   let waiting = 0;
   let isLost = false;
+  let news = nothing();
 
   function open() {
     close();
     source = new EventSource(eventsUrl());
     source.addEventListener("open", () => {
       stated("live");
-      if (isLost) soon(); // Events may have been missed meanwhile.
+      if (isLost) soon({ changed: EVERYTHING }); // Events may have been missed meanwhile.
       isLost = false;
     });
-    source.addEventListener("status", soon);
+    source.addEventListener("status", (event) => soon(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       stated("waiting");
       isLost = true;
@@ -37,11 +39,17 @@ export function listen(changed, stated) {
     source = null;
   }
 
-  function soon() {
+  function soon({ changed: topics, paths = null }) {
+    for (const topic of topics.includes("back") ? EVERYTHING : topics) news.topics.add(topic);
+    // The index and files of other processes change without a list of notes.
+    if (!paths && topics.some((topic) => topic !== "recall" && !topic.startsWith("sync"))) news.paths = null;
+    news.paths?.push(...(paths ?? []));
     if (waiting) return; // A call is already scheduled.
     waiting = setTimeout(() => {
       waiting = 0;
-      changed();
+      const latest = news;
+      news = nothing();
+      changed(latest);
     }, QUIET_MS);
   }
 
@@ -56,3 +64,6 @@ export function listen(changed, stated) {
   look();
   return { reopen: open };
 }
+
+const EVERYTHING = ["notes", "index", "recall", "history", "sync ended"];
+const nothing = () => ({ topics: new Set(), paths: [] });

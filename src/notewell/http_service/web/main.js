@@ -2,14 +2,18 @@
 //
 //   main ── places (parses the URL) ── view_*.js: open(page, route) → {node, update?, changed?, close?}
 //     ├── live (server-sent events) ──────────────────────────────────────────┘
-//     └── keys (the keyboard)
+//     └── keys, palette (the keyboard)
 
+import { addNote } from "./add.js";
 import * as api from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { listenToKeys, showKeys } from "./keys.js";
 import { listen } from "./live.js";
-import { route } from "./places.js";
+import { login } from "./login.js";
+import { openPalette } from "./palette.js";
+import { here, place, route } from "./places.js";
 import { failed, loading } from "./states.js";
+import * as access from "./view_access.js";
 import * as health from "./view_health.js";
 import * as map from "./view_map.js";
 import * as notes from "./view_notes.js";
@@ -25,14 +29,24 @@ const VIEWS = {
   recalls: ["Recalls", recalls],
   map: ["Map", map],
   health: ["Health", health],
+  access: ["Access", access],
 };
 
 const AGAIN_MS = 3000;
 
 const main = document.getElementById("main");
 const said = document.getElementById("said");
-const page = { me: null, can: (scope) => canDo(scope), say };
+const page = {
+  me: null,
+  views: VIEWS,
+  can: (scope) => canDo(scope),
+  say,
+  add: () => addNote(page),
+  theme: (choice) => setTheme(choice),
+};
 let open = { view: null, it: null };
+/** Where an item was opened from another view, so that Escape leads back: `{hash, row}`. */
+let origin = null;
 
 /** Announces a text to screen readers only. */
 function say(text) {
@@ -45,8 +59,8 @@ function canDo(scope) {
   return scopes.includes("admin") || scopes.includes(scope);
 }
 
-function show() {
-  const where = route();
+function show({ row = null } = {}) {
+  const where = { ...route(), row };
   const view = Object.hasOwn(VIEWS, where.view) ? where.view : "search";
   point(view);
   if (open.view === view && open.it.update) return open.it.update(where);
@@ -55,44 +69,68 @@ function show() {
   document.title = `${title} · Notewell`;
   open = { view, it: module.open(page, where) };
   fill(main, open.it.node);
-  open.it.opened?.();
+  main.scrollTop = 0;
+  open.it.opened?.(where);
   if (!main.contains(document.activeElement)) main.focus({ preventScroll: true });
 }
 
 function point(view) {
   for (const link of document.querySelectorAll("#views a")) {
-    const isHere = link.getAttribute("href") === `#${view}`;
-    if (isHere) link.setAttribute("aria-current", "page");
+    link.setAttribute("href", place(link.dataset.view));
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
 }
 
-/** Escape: from an item back to its list. */
+/** Another address: also of another agent, if somebody typed it or went back in the history. */
+async function moved({ oldURL = "" } = {}) {
+  const now = route();
+  if (now.agent !== here.agent) return choose(now.agent);
+  const from = route(new URL(oldURL, location.href).hash);
+  if (!now.of) origin = null;
+  else if (from.view !== now.view)
+    origin = { hash: new URL(oldURL, location.href).hash, row: location.hash };
+  return show();
+}
+
+/** Escape: to where the item was opened, or from an item back to its list. */
 function back() {
   const up = document.querySelector("#main [data-back]");
-  if (up?.checkVisibility()) up.click();
-  else if (route().of) location.hash = `#${route().view}`;
+  if (origin && route().of) {
+    const { hash, row } = origin;
+    origin = null;
+    history.replaceState(null, "", hash || place("search"));
+    return show({ row });
+  }
+  if (up?.checkVisibility()) return up.click();
+  if (route().of) location.hash = place(route().view);
+  return undefined;
 }
 
 function drawFrame() {
   const links = Object.entries(VIEWS).map(([name, [title]]) =>
-    el("li", {}, el("a", { href: `#${name}` }, icon(name), el("span", {}, title))),
+    el("li", {}, el("a", { href: place(name), "data-view": name }, icon(name), el("span", {}, title))),
   );
   fill(document.getElementById("views"), links);
-  const theme = document.getElementById("theme");
-  theme.prepend(icon("theme"));
-  theme.addEventListener("click", turnTheme);
+  button("theme", "theme", turnTheme);
+  button("help-open", "keys", showKeys);
+  button("palette-open", "search", () => openPalette(page));
   nameTheme(window.notewellTheme.current());
-  const help = document.getElementById("help-open");
-  help.prepend(icon("keys"));
-  help.addEventListener("click", showKeys);
   document.getElementById("skip").addEventListener("click", () => main.focus());
 }
 
+function button(id, drawing, onClick) {
+  const node = document.getElementById(id);
+  node.prepend(icon(drawing));
+  node.addEventListener("click", onClick);
+}
+
 function turnTheme() {
-  const choice = window.notewellTheme.next();
-  nameTheme(choice);
-  say(`Theme: ${choice}`);
+  nameTheme(window.notewellTheme.next());
+}
+
+function setTheme(choice) {
+  nameTheme(window.notewellTheme.set(choice));
 }
 
 function nameTheme(choice) {
@@ -100,12 +138,14 @@ function nameTheme(choice) {
   document.getElementById("theme-name").textContent = names[choice];
   const label = `Theme: ${names[choice]}. Change it`;
   document.getElementById("theme").setAttribute("aria-label", label);
+  say(`Theme: ${choice}`);
 }
 
 function drawMe() {
   const { agent, agents = [], version } = page.me;
   document.getElementById("read-only").hidden = canDo("append");
   document.getElementById("version").textContent = `Notewell ${version}`;
+  document.querySelector('#views a[data-view="access"]').parentElement.hidden = !canDo("admin");
   const select = document.getElementById("agent");
   fill(
     select,
@@ -132,39 +172,54 @@ async function meet() {
     try {
       return await api.get("/v1/page/me");
     } catch (error) {
-      fill(
-        main,
-        failed(error, () => location.reload()),
-      );
+      if (error.status === 403 && here.agent) {
+        // An address of an agent that is gone, or of somebody else: the first agent answers.
+        here.agent = null;
+        history.replaceState(null, "", place("search"));
+        continue;
+      }
+      fill(main, error.status === 401 ? login() : failed(error, () => location.reload()));
       if (error.status !== 0) return null;
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
   }
 }
 
+/** Another agent: its name goes into the address, and everything is loaded again. */
+async function choose(agent) {
+  here.agent = agent;
+  page.me = await meet();
+  if (!page.me) return;
+  drawMe();
+  open.it?.close?.();
+  open = { view: null, it: null };
+  page.events.reopen();
+  show();
+}
+
 async function start() {
+  here.agent = route().agent;
   drawFrame();
   fill(main, loading("Connecting to the service"));
   page.me = await meet();
   if (!page.me) return;
   drawMe();
-  const events = listen(() => open.it?.changed?.(), stated);
-  document.getElementById("agent").addEventListener("change", async (event) => {
-    api.choose(event.target.value);
-    page.me = await api.get("/v1/page/me");
-    open.it?.close?.();
-    open = { view: null, it: null };
-    events.reopen();
-    show();
-  });
+  page.events = listen((news) => open.it?.changed?.(news), stated);
+  page.chooseAgent = (name) => {
+    here.agent = name;
+    history.pushState(null, "", place(route().view));
+    return choose(name);
+  };
+  document.getElementById("agent").addEventListener("change", (event) => page.chooseAgent(event.target.value));
   listenToKeys({
     go: (view) => {
-      location.hash = `#${view}`;
+      location.hash = place(view);
     },
     theme: turnTheme,
+    palette: () => openPalette(page),
     back,
   });
-  addEventListener("hashchange", show);
+  addEventListener("hashchange", moved);
   show();
 }
 

@@ -1,23 +1,30 @@
 // Routes of this page, in the URL's hash: `#notes/memory/2026-11-15.md?line=3-9`.
+// With several agents, the chosen one comes first: `#@coder/notes`.
 
-/** The view, the item, and the parameters of a hash. */
+/** The agent of this page; null is the agent that the service chooses. */
+export const here = { agent: null };
+
+/** The agent, the view, the item, and the parameters of a hash. */
 export function route(hash = location.hash) {
   const [path, query = ""] = split(hash.replace(/^#/, ""));
-  const [view, ...rest] = path.split("/");
+  const parts = path.split("/");
+  const agent = parts[0].startsWith("@") ? decoded(parts.shift().slice(1)) : null;
+  const [view, ...rest] = parts;
   return {
+    agent,
     view: view || "search",
     of: rest.map(decoded).join("/"),
     how: new URLSearchParams(query),
   };
 }
 
-export const toSearch = (query) => place("search", "", { q: query });
+export const toSearch = (text) => place("search", "", { q: text });
 export const toNote = (path, lines) => place("notes", path, { line: lines });
 export const toDay = (day) => place("notes", "", { day });
+export const toRecalls = (which = "") => place("recalls", which);
 export const toSession = (id, line) => place("sessions", id, { line });
 /** The path of a transcript is `sessions/<id>.jsonl`. */
 const sessionId = (path) => path.replace(/^sessions\//, "").replace(/\.jsonl$/, "");
-export const toRecalls = (which = "") => place("recalls", which);
 
 /** A hit is in a note or in a transcript. */
 export function toHit(hit) {
@@ -33,13 +40,17 @@ export function lines(text) {
   return found ? [Number(found[1]), Number(found[2] ?? found[1])] : null;
 }
 
+/** Parameters as text; empty ones are left out. */
+export function query(how) {
+  const given = Object.entries(how).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return new URLSearchParams(given).toString();
+}
+
 export function place(view, of = "", how = {}) {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(how)) {
-    if (value !== undefined && value !== null && value !== "") query.set(key, value);
-  }
+  const agent = here.agent ? `@${encodeURIComponent(here.agent)}/` : "";
   const path = of ? `/${of.split("/").map(encodeURIComponent).join("/")}` : "";
-  return `#${view}${path}${query.size ? `?${query}` : ""}`;
+  const given = query(how);
+  return `#${agent}${view}${path}${given ? `?${given}` : ""}`;
 }
 
 function split(text) {

@@ -20,7 +20,9 @@
   window.notewellTheme = {
     current: kept,
     next() {
-      const choice = CHOICES[(CHOICES.indexOf(document.documentElement.dataset.theme) + 1) % 3];
+      return this.set(CHOICES[(CHOICES.indexOf(document.documentElement.dataset.theme) + 1) % 3]);
+    },
+    set(choice) {
       apply(choice);
       try {
         localStorage.setItem(KEY, choice);

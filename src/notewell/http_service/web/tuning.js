@@ -5,7 +5,7 @@ import { counted, percent, score } from "./format.js";
 
 const HALF_LIVES = [0, 1, 3, 7, 14, 30, 60, 90, 180, 365, 730, 3650];
 
-/** Each control: its initial value when it is first used, and how its value is shown. */
+/** Each control, and how its value is shown. */
 const CONTROLS = [
   {
     key: "vectorWeight",
@@ -13,14 +13,12 @@ const CONTROLS = [
     min: 0,
     max: 1,
     step: 0.05,
-    start: 0.7,
-    read: (v) => `${percent(v)} meaning`,
+    read: (v) => ({ 0: "words alone", 1: "meaning alone" })[v] ?? `${percent(v)} meaning`,
   },
   {
     key: "halfLifeDays",
     label: "Half-life of dated notes",
     values: HALF_LIVES,
-    start: 30,
     read: (v) => (v ? counted(v, "day") : "age is ignored"),
   },
   {
@@ -29,17 +27,15 @@ const CONTROLS = [
     min: 0,
     max: 1,
     step: 0.05,
-    start: 0.7,
-    read: (v) => `λ ${score(v)}`,
+    read: (v) => (v === 1 ? "relevance alone" : `λ ${score(v)}`),
   },
-  { key: "minScore", label: "Minimum score", min: 0, max: 1, step: 0.05, start: 0.35, read: score },
+  { key: "minScore", label: "Minimum score", min: 0, max: 1, step: 0.05, read: score },
   {
     key: "maxResults",
     label: "Maximum number of hits",
     min: 1,
     max: 30,
     step: 1,
-    start: 6,
     read: (v) => counted(v, "hit"),
   },
   {
@@ -50,8 +46,8 @@ const CONTROLS = [
 ];
 
 /** Controls that change `values` in place; `changed` is called after each change. */
-export function tuning(name, title, values, changed) {
-  const rows = CONTROLS.map((control) => row(name, control, values, changed));
+export function tuning(name, title, values, defaults, changed) {
+  const rows = CONTROLS.map((control) => row(name, control, values, defaults[control.key], changed));
   return el("fieldset", { class: "tuning" }, el("legend", {}, title), rows);
 }
 
@@ -84,7 +80,7 @@ export function summary(values) {
   return parts.length ? parts.join(" · ") : "default settings";
 }
 
-function row(name, control, values, changed) {
+function row(name, control, values, usual, changed) {
   const id = `${name}-${control.key}`;
   const output = el("output", { for: id });
   const reset = el(
@@ -92,13 +88,14 @@ function row(name, control, values, changed) {
     { type: "button", class: "quiet small", "aria-label": `${control.label}: reset to default` },
     icon("close"),
   );
-  const input = control.choices ? choice(id, control) : slider(id, control);
+  const input = control.choices ? choice(id, control, usual) : slider(id, control);
   function draw() {
     const isSet = control.key in values;
     reset.classList.toggle("is-gone", !isSet);
-    output.textContent = isSet && control.read ? control.read(values[control.key]) : "default";
+    const value = isSet ? values[control.key] : usual;
+    output.textContent = value === undefined ? "by the query" : (control.read?.(value) ?? "");
     input.classList.toggle("is-default", !isSet);
-    input.value = position(control, isSet ? values[control.key] : (control.start ?? ""));
+    input.value = control.choices ? (values[control.key] ?? "") : position(control, value ?? 0.5);
   }
   input.addEventListener("input", () => {
     const value = meaning(control, input.value);
@@ -128,8 +125,8 @@ function slider(id, { values, min, max, step }) {
   return el("input", { type: "range", id, ...range });
 }
 
-function choice(id, { choices }) {
-  const options = [["", "default"], ...Object.entries(choices)];
+function choice(id, { choices }, usual) {
+  const options = [["", `${choices[usual] ?? usual} (setting)`], ...Object.entries(choices)];
   return fill(
     el("select", { id }),
     options.map(([value, text]) => el("option", { value }, text)),
@@ -137,7 +134,13 @@ function choice(id, { choices }) {
 }
 
 /** Converts a value to the position of its slider, and back. */
-const position = ({ values }, value) => (values ? Math.max(0, values.indexOf(value)) : value);
+function position({ values }, value) {
+  if (!values) return value;
+  // The settings may have a number between two steps.
+  const above = values.findIndex((one) => one >= value);
+  return above < 0 ? values.length - 1 : above;
+}
+
 
 function meaning({ values, choices }, text) {
   if (choices) return text;

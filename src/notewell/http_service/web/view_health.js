@@ -7,6 +7,7 @@ import { withCode } from "./marked.js";
 import { asker, failed } from "./states.js";
 
 const AGAIN_MS = 30000; // Ages change without an event.
+const WORKING_MS = 1500; // While an index is built, progress is shown this often.
 
 export function open(page) {
   const body = el("div", { class: "health" });
@@ -23,10 +24,20 @@ export function open(page) {
   const load = (quietly) =>
     ask(
       (signal) => get("/v1/page/health", { signal }),
-      (health) => draw(body, health),
+      (health) => {
+        draw(body, health);
+        if (health.work.running) loadSoon();
+      },
       { quietly },
     );
   const timer = setInterval(() => document.hidden || load(true), AGAIN_MS);
+  let soon = 0; // Events of a sync come in dozens.
+  const loadSoon = () => {
+    soon ||= setTimeout(() => {
+      soon = 0;
+      load(true);
+    }, WORKING_MS);
+  };
 
   sync.addEventListener("click", async () => {
     sync.disabled = true;
@@ -53,9 +64,10 @@ export function open(page) {
   load(false);
   return {
     node,
-    changed: () => load(true),
+    changed: ({ topics }) => [...topics].some((topic) => topic !== "recall") && loadSoon(),
     close: () => {
       clearInterval(timer);
+      clearTimeout(soon);
       ask.stop();
     },
   };
@@ -63,18 +75,18 @@ export function open(page) {
 
 function draw(body, health) {
   const { status } = health;
-  const todo = health.findings.filter((one) => one.todo);
+  const state = verdict(health);
   const open = [...body.querySelectorAll("details[open]")].map((one) => one.dataset.name);
   fill(
     body,
-    verdict(status, todo),
-    el("section", { "aria-label": "Findings" }, findings(health.findings)),
+    banner(state),
+    el("section", { "aria-label": "Findings" }, findings(health.findings, state)),
     el(
       "div",
       { class: "cards" },
       notesCard(status),
+      meaningCard(health),
       indexCard(health),
-      embedderCard(health),
       machineCard(health),
     ),
     leftOut("Ignored", status.ignored),
@@ -83,36 +95,50 @@ function draw(body, health) {
   for (const one of body.querySelectorAll("details")) one.open = open.includes(one.dataset.name);
 }
 
-function verdict(status, todo) {
-  const isWell =
-    !todo.length && status.state === "ready" && !status.problem && !status.lastError;
-  const said = isWell
-    ? "Everything is OK"
-    : status.problem
-      ? "The index cannot be used"
-      : todo.length
-        ? `${counted(todo.length, "problem")} to solve`
-        : status.lastError
-          ? "The last sync failed"
-          : `The index is ${status.state}`;
+/**
+ * One true thing: what runs now; else what is wrong, the worst first; else what waits.
+ * `{kind, title, text, step?, share?, finding?}`
+ */
+export function verdict({ status, work, findings: all }) {
+  const todo = all.filter((one) => one.todo);
+  const worst = todo.find((one) => one.level === "error") ?? todo[0];
+  if (work.running && work.notesBuilt !== undefined) return building(status, work);
+  if (work.running && work.vectorsWaiting) return embedding(status, work);
+  if (status.problem) return { kind: "ill", title: "The index cannot be used", text: status.problem };
+  if (status.lastError) return { kind: "ill", title: "The last sync failed", text: status.lastError.message };
+  if (status.state === "missing" && !status.eligible)
+    return { kind: "wait", title: "No notes yet", text: "Write Markdown files to `memory/`, or add a note here." };
+  if (status.state === "missing") return { kind: "wait", title: "Nothing is indexed yet", text: `${counted(status.eligible, "note")} wait for the first sync.`, step: "Press *Sync now*." };
+  if (worst) return { kind: "ill", title: worst.what, text: worst.told, step: worst.todo, finding: worst };
+  if (status.rebuildNeeded) return { kind: "wait", title: "A new index is due", text: `The next sync builds it: ${status.rebuildNeeded}.` };
+  if (status.dirty) return { kind: "wait", title: `${counted(status.dirty, "note")} changed`, text: "The next search indexes the words; vectors follow." };
+  if (work.vectorsWaiting) return { kind: "wait", title: `${counted(work.vectorsWaiting, "vector")} to compute`, text: "Words are found already; meaning follows with the next sync." };
+  return { kind: "well", title: "Everything is OK", text: `${counted(status.files, "note")} in ${counted(status.chunks, "chunk")}, all up to date.` };
+}
+
+function building(status, { notesBuilt }) {
+  const text = status.state === "ready" ? "The index of before answers meanwhile." : "Words are found as soon as they are in.";
+  return { kind: "busy", title: `Indexing: ${whole(notesBuilt)} of ${counted(status.eligible, "note")}`, text, share: notesBuilt / Math.max(1, status.eligible) };
+}
+
+function embedding(status, { vectors, vectorsWaiting }) {
+  const all = vectors + vectorsWaiting;
+  return { kind: "busy", title: `Computing vectors: ${whole(vectors)} of ${whole(all)}`, text: "Words are found already; meaning follows.", share: vectors / all };
+}
+
+function banner({ kind, title, text, step, share }) {
+  const drawing = { well: "ok", ill: "warn", busy: "again", wait: "recalls" }[kind];
   return el(
     "div",
-    { class: `verdict ${isWell ? "is-well" : "is-ill"}`, role: "status" },
-    icon(isWell ? "ok" : "warn"),
-    el("div", {}, el("h2", {}, said), el("p", {}, withCode(status.problem ?? status.lastError?.message ?? summary(status)))),
+    { class: `verdict is-${kind}`, role: "status" },
+    icon(drawing),
+    el("div", {}, el("h2", {}, title), el("p", {}, withCode(text)), step && el("p", { class: "next-step" }, withCode(step)), share !== undefined && bar(share, "bar-vector bar-wide")),
   );
 }
 
-function summary(status) {
-  if (status.rebuildNeeded) return `The next sync builds a new index: ${status.rebuildNeeded}.`;
-  if (status.dirty)
-    return `${counted(status.dirty, "note")} changed since the last sync; the next search indexes their words.`;
-  return `${counted(status.files, "note")} in ${counted(status.chunks, "chunk")}, all up to date.`;
-}
-
-/** Problems first; the checks without findings are folded. */
-function findings(all) {
-  const todo = all.filter((one) => one.todo);
+/** What else is to do; the finding of the verdict is not repeated, and what runs now is waited for. */
+function findings(all, state) {
+  const todo = state.kind === "busy" ? [] : all.filter((one) => one.todo && one !== state.finding);
   const fine = all.filter((one) => !one.todo);
   return [
     todo.length > 0 && el("ul", { class: "findings" }, todo.map(finding)),
@@ -174,53 +200,48 @@ function card(title, ...facts) {
 function notesCard(status) {
   const sources = status.sourceCounts.map((one) => [
     one.source === "sessions" ? "Sessions" : "Notes",
-    `${whole(one.files)} · ${counted(one.chunks, "chunk")}`,
+    `${whole(one.files)} in ${counted(one.chunks, "chunk")}`,
   ]);
-  const waiting = status.dirty
-    ? el("span", { class: "badge badge-warn" }, `${whole(status.dirty)} not indexed yet`)
-    : null;
   return card(
     "Memory",
-    ["On disk", whole(status.eligible)],
-    ["Indexed", whole(status.files), waiting],
     ...sources,
+    ["On disk", whole(status.eligible)],
+    ["Changed since", whole(status.dirty ?? 0)],
+    status.workspace && ["Workspace", el("span", { class: "path" }, status.workspace)],
   );
 }
 
 function indexCard({ status, index, lease }) {
-  const { embedded, dims, driver, loadError } = status.vector;
-  const share = status.chunks ? embedded / status.chunks : 0;
   return card(
     "Index",
-    ["State", status.state],
+    ["State", lease.holder ? "being written" : status.state],
     ["Size", bytes(index.bytes)],
     isPresent(index.ageS) && ["Last written", since(index.ageS)],
     index.generation && ["File", el("span", { class: "path" }, index.generation)],
-    ["Embedded", percent(share), bar(share, "bar-vector")],
-    dims && ["Vectors", `${whole(dims)} dimensions, ${driver}`],
-    loadError && ["Not loaded", el("span", { class: "is-trouble" }, withCode(loadError))],
-    lease.holder && ["Write lease", lease.holder],
+    lease.holder && ["Written by", lease.holder],
   );
 }
 
-function embedderCard({ status, embedder }) {
+/** The vectors: how many chunks have one, and why others have none. */
+function meaningCard({ status, embedder, work }) {
   const lookups = embedder.cacheHits + embedder.cacheMisses;
-  const share = lookups ? embedder.cacheHits / lookups : 0;
+  const share = status.chunks ? work.vectors / status.chunks : 0;
+  const { dims, driver, loadError } = status.vector;
   return card(
-    "Embedder",
-    ["Provider", embedder.provider],
-    ["Model", el("span", { class: "path" }, embedder.model)],
-    status.embedderMissing && [
-      "Missing",
-      el("span", { class: "is-trouble" }, withCode(status.embedderMissing)),
-    ],
-    status.embedder?.why && ["Reason", status.embedder.why],
+    "Meaning",
+    ["Model", el("span", { class: "path" }, `${embedder.provider} ${embedder.model}`)],
+    ["Chunks with a vector", `${whole(work.vectors)} of ${whole(status.chunks ?? 0)}`, bar(share, "bar-vector")],
+    work.vectorsWaiting > 0 && ["Waiting", counted(work.vectorsWaiting, "chunk")],
+    work.vectorsUnread > 0 && ["In another script", `${counted(work.vectorsUnread, "chunk")}: the model does not read it, so words find them`],
+    status.embedderMissing && ["Missing", el("span", { class: "is-trouble" }, withCode(status.embedderMissing))],
+    loadError && ["Not loaded", el("span", { class: "is-trouble" }, withCode(loadError))],
+    dims && ["Vectors", `${whole(dims)} dimensions, ${driver}`],
     status.batch.enabled && ["Batch jobs", batchText(status.batch)],
     embedder.calls > 0 && ["Calls", whole(embedder.calls)],
     embedder.tokens > 0 && ["Tokens", whole(embedder.tokens)],
     isPresent(embedder.cost) && ["Cost", money(embedder.cost)],
     embedder.errors > 0 && ["Errors", el("span", { class: "is-trouble" }, whole(embedder.errors))],
-    lookups > 0 && ["Cache hits", percent(share), bar(share, "bar-text")],
+    lookups > 0 && ["Cache hits", percent(embedder.cacheHits / lookups)],
   );
 }
 
@@ -244,7 +265,6 @@ function machineCard({ status, disk }) {
       status.fallback.since && ` since ${moment(status.fallback.since)}`,
     ],
     status.cache && ["Cached vectors", whole(status.cache.entries)],
-    status.workspace && ["Workspace", el("span", { class: "path" }, status.workspace)],
   );
 }
 

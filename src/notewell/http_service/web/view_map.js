@@ -19,7 +19,7 @@ const TIP_PX = 240;
 export function open() {
   const view = new MapView();
   view.load();
-  return { node: view.node, changed: () => view.load(), close: () => view.close() };
+  return { node: view.node, changed: ({ topics }) => topics.has("index") && view.load(), close: () => view.close() };
 }
 
 class MapView {

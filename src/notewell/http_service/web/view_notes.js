@@ -1,16 +1,15 @@
-// Notes: the tree of notes, the calendar, and one note with its chunks.
+// Notes: a list of what is remembered beside one note. j and k move through both at once.
 
 import { get } from "./api.js";
-import { el, fill, settled } from "./dom.js";
-import { bytes, counted, longDay } from "./format.js";
-import { heatmap } from "./heatmap.js";
+import { el, fill, icon, settled } from "./dom.js";
+import { counted, day, longDay, whole } from "./format.js";
+import { drawFolders } from "./folders.js";
 import { notePane } from "./note.js";
-import { toDay, toNote } from "./places.js";
-import { asker, byPages, empty } from "./states.js";
-import { drawTree, planted } from "./tree.js";
+import { place, query } from "./places.js";
+import { asker, empty } from "./states.js";
 
-const FILTER_MS = 120;
-const LATEST_DAYS = 10;
+const FOLLOW_MS = 60; // Holding j down must not load every note on the way.
+const WIDE = matchMedia("(min-width: 60.01rem)");
 
 export function open(page, where) {
   const view = new NotesView(page, where);
@@ -18,7 +17,7 @@ export function open(page, where) {
   return {
     node: view.node,
     update: (next) => view.update(next),
-    changed: () => view.changed(),
+    changed: (news) => view.changed(news),
     close: () => view.close(),
   };
 }
@@ -27,177 +26,249 @@ class NotesView {
   constructor(page, where) {
     this.page = page;
     this.where = where;
-    this.notes = [];
-    this.days = [];
+    this.cards = [];
+    this.total = 0;
+    this.next = null;
+    this.shown = null; // The path of the note beside the list.
+    this.scrolled = 0; // On a phone, where the list was before a note covered it.
     this.focusNext = null; // The note whose row gets the focus when the list is drawn.
-    this.list = el("div", { class: "pane-body" });
+    this.list = el("div", { class: "pane-body note-cards" });
     this.detail = el("div", { class: "detail" });
     this.ask = asker(this.list, "Listing the notes");
-    this.askDays = asker(this.detail, "Loading the calendar");
-    this.note = notePane(page, () => this.reload());
+    this.note = notePane(page, {
+      back: () => place("notes", "", this.scope()),
+      undone: () => this.reload(),
+    });
+    this.follow = settled(FOLLOW_MS, (path) => this.preview(path));
     this.filter = el("input", {
       type: "search",
       id: "note-filter",
       "data-field": true,
-      placeholder: "Filter by name",
+      placeholder: "Filter",
       autocomplete: "off",
       spellcheck: "false",
+      value: where.how.get("filter") ?? "",
     });
-    const filterSoon = settled(FILTER_MS, () => this.drawList());
-    this.filter.addEventListener("input", filterSoon);
-    this.node = el("div", { class: "view split" }, this.side(), this.detail);
+    this.filter.addEventListener("input", () => this.filtered());
+    this.count = el("span", { class: "count" });
+    this.chosen = el("div", { class: "chosen" });
+    this.folders = drawFolders(
+      () => get("/v1/page/folders"),
+      (folder) => place("notes", "", { folder }),
+    );
+    this.watcher = new IntersectionObserver((seen) => {
+      if (seen.some((one) => one.isIntersecting)) this.more();
+    });
+    this.node = el("div", { class: "view split view-notes" }, this.side(), this.detail);
   }
 
   side() {
-    const label = el("label", { class: "unseen", for: "note-filter" }, "Filter by name");
-    const head = el("div", { class: "pane-head" }, el("h1", {}, "Notes"), label, this.filter);
+    const add = el(
+      "button",
+      { type: "button", class: "small", "data-key": "a", title: "Add a note (a)", onClick: this.page.add },
+      icon("plus"),
+      "Add",
+    );
+    const head = el(
+      "div",
+      { class: "pane-head" },
+      el("div", { class: "pane-title" }, el("h1", {}, "Notes"), this.count, this.page.can("append") && add),
+      el("div", { class: "pane-tools" }, el("label", { class: "unseen", for: "note-filter" }, "Filter notes"), this.filter, this.folders.button),
+      this.folders.node,
+      this.chosen,
+    );
     return el("section", { class: "pane", "aria-label": "List of notes" }, head, this.list);
   }
 
-  async start() {
-    if (this.where.of) this.drawDetail();
-    await this.reload();
-    // Without notes there is no calendar: the view is empty or shows an error.
-    if (this.notes.length && !this.where.of) this.loadDays();
+  /** What the list is limited to: a part of the address. */
+  scope() {
+    const { how } = this.where;
+    return { folder: how.get("folder"), day: how.get("day"), filter: this.filter.value.trim() };
+  }
+
+  start() {
+    this.drawScope();
+    this.list.addEventListener("focusin", (event) => {
+      const path = event.target.closest("[data-path]")?.dataset.path;
+      if (path && WIDE.matches) this.follow(path);
+    });
+    if (this.where.of) this.drawNote();
+    return this.reload();
   }
 
   reload() {
-    const load = (signal) => get("/v1/page/notes", { signal });
-    return this.ask(load, ({ notes }) => this.take(notes), { quietly: this.notes.length > 0 });
+    const load = (signal) => get(`/v1/page/cards?${query(this.scope())}`, { signal });
+    return this.ask(load, (answer) => this.take(answer), { quietly: this.cards.length > 0 });
   }
 
-  /** After a change: reloads the list and the open note. */
-  changed() {
+  filtered() {
+    history.replaceState(null, "", place("notes", this.where.of, this.scope()));
     this.reload();
-    if (this.where.of) this.note.refresh();
   }
 
-  take(notes) {
-    const isSame = JSON.stringify(notes) === JSON.stringify(this.notes);
-    this.notes = notes;
-    // Drawing the tree again would close the folders that the user has opened.
-    if (!isSame || !notes.length) this.drawList();
-    if (!notes.length && !this.where.of) fill(this.detail, none());
+  /** `paths`: the notes that were written; null if anything may have changed. */
+  changed({ topics, paths }) {
+    if (!topics.has("notes") && !topics.has("index")) return;
+    this.reload();
+    if (this.shown && (!paths || paths.includes(this.shown))) this.note.refresh();
   }
 
-  loadDays() {
-    const load = (signal) => get("/v1/page/days", { signal });
-    this.askDays(load, ({ days }) => {
-      this.days = days;
-      this.drawDetail();
-    });
-  }
-
-  update(next) {
-    const wasNote = this.where.of;
-    this.where = next;
-    mark(this.list, next.of);
-    this.askDays.stop();
-    if (next.of || this.days.length) this.drawDetail();
-    else if (this.notes.length) this.loadDays();
-    if (next.of || !wasNote) return;
-    // A note can be closed before the list has arrived.
-    if (this.notes.length) this.focusRow(wasNote);
-    else this.focusNext = wasNote;
-  }
-
-  focusRow(path) {
-    const row = leafOf(this.list, path) ?? this.filter;
-    row.focus({ preventScroll: true });
-  }
-
-  drawList() {
-    this.fillList();
+  take({ cards, total, next = null }) {
+    const isSame = total === this.total && JSON.stringify(cards) === JSON.stringify(this.cards.slice(0, cards.length));
+    this.count.textContent = whole(total);
+    // Drawing the same list again would lose the scroll position.
+    if (isSame && this.cards.length) return;
+    [this.cards, this.total, this.next] = [cards, total, next];
+    this.page.say(counted(total, "note"));
+    if (!cards.length) return this.none();
+    this.rows = el("ul", { class: "memo-list" });
+    fill(this.list, this.rows);
+    this.append(cards);
+    if (!this.where.of && WIDE.matches) this.preview(cards[0].path, { isFirst: true });
     if (this.focusNext) this.focusRow(this.focusNext);
     this.focusNext = null;
   }
 
-  fillList() {
-    const wanted = this.filter.value.trim().toLowerCase();
-    if (!this.notes.length) return fill(this.list);
-    if (!wanted) return fill(this.list, drawTree(planted(this.notes), this.where.of));
-    const fitting = this.notes.filter((one) => one.path.toLowerCase().includes(wanted));
-    this.page.say(counted(fitting.length, "note"));
-    if (fitting.length) return fill(this.list, byPages(fitting, row));
-    const step = "This filters by name. To search inside the notes, press `g` `s`.";
-    return fill(this.list, empty("No matching name", step));
+  append(cards) {
+    this.end?.remove();
+    this.rows.append(...cards.map((card) => this.row(card)));
+    if (this.next === null) return;
+    this.end = el("button", { type: "button", class: "more", onClick: () => this.more() }, "Show more");
+    this.list.append(this.end);
+    this.watcher.disconnect();
+    this.watcher.observe(this.end);
   }
 
-  drawDetail() {
-    const { of, how } = this.where;
-    this.node.classList.toggle("has-detail", Boolean(of));
-    if (!of) return fill(this.detail, timeline(this.notes, this.days, how.get("day")));
+  async more() {
+    const offset = this.next;
+    if (offset === null || this.isLoading) return;
+    this.isLoading = true;
+    try {
+      const answer = await get(`/v1/page/cards?${query({ ...this.scope(), offset })}`);
+      if (this.next !== offset) return; // Another list was drawn meanwhile.
+      this.next = answer.next ?? null;
+      this.cards = [...this.cards, ...answer.cards];
+      this.append(answer.cards);
+    } catch {
+      // The button stays: the next press tries again.
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  none() {
+    const { folder, day: chosenDay, filter } = this.scope();
+    if (folder || chosenDay || filter) {
+      const step = "Names, titles, tags and first lines are compared. `g` `s` searches inside the notes.";
+      return fill(this.list, empty("No note fits", step));
+    }
+    fill(this.list);
+    const step =
+      "Write Markdown files to the folder `memory/` of the workspace, press `a`, or use `notewell append`. " +
+      "New notes appear here by themselves.";
+    return this.where.of ? null : fill(this.detail, empty("No notes yet", step));
+  }
+
+  row(card) {
+    const at = card.path.lastIndexOf("/") + 1;
+    const folder = card.path.slice(0, at).replace(/^memory\//, "").replace(/\/$/, "");
+    const iso = card.day ?? card.modified.slice(0, 10);
+    return el(
+      "li",
+      { class: card.pinned ? "memo is-pinned" : "memo" },
+      el(
+        "a",
+        { class: "memo-link", href: place("notes", card.path, this.scope()), "data-row": true, "data-path": card.path, dir: "auto", ...(card.path === this.shown && { "aria-current": "true" }) },
+        card.pinned && icon("pin"),
+        card.title,
+      ),
+      el("p", { class: "memo-text", dir: "auto" }, card.text),
+      el(
+        "p",
+        { class: "where" },
+        card.pinned ? el("span", { class: "path" }, card.path) : el("time", { datetime: iso }, day(iso)),
+        folder && el("span", {}, folder),
+        card.tags.map((tag) => el("span", { class: "badge badge-quiet" }, tag)),
+      ),
+    );
+  }
+
+  /** Shows a note beside the list; the focus stays in the list. */
+  preview(path, { isFirst = false } = {}) {
+    if (path === this.shown) return;
+    if (!isFirst) {
+      const address = place("notes", path, this.scope());
+      history.replaceState(null, "", address);
+      this.where = { ...this.where, of: path, how: new URLSearchParams(address.split("?")[1] ?? "") };
+    }
+    this.show(path, null);
+  }
+
+  show(path, line) {
+    this.shown = path;
+    mark(this.list, path);
     fill(this.detail, this.note.node);
     this.detail.scrollTop = 0;
-    return this.note.show(of, how.get("line"));
+    this.note.show(path, line);
+  }
+
+  drawNote() {
+    const { of, how } = this.where;
+    const main = document.getElementById("main");
+    if (of && !this.node.classList.contains("has-detail")) this.scrolled = main.scrollTop;
+    this.node.classList.toggle("has-detail", Boolean(of));
+    if (of) return this.show(of, how.get("line"));
+    if (!WIDE.matches) main.scrollTop = this.scrolled;
+    return null;
+  }
+
+  drawScope() {
+    const { folder, day: chosenDay } = this.scope();
+    const label = chosenDay ? longDay(chosenDay) : folder;
+    const close = label && el("a", { class: "button small", href: place("notes"), "aria-label": `${label}: show all notes` }, label, icon("close"));
+    fill(this.chosen, close);
+  }
+
+  update(next) {
+    const before = this.where;
+    const listBefore = query(this.scope());
+    this.where = next;
+    this.filter.value = next.how.get("filter") ?? "";
+    if (query(this.scope()) !== listBefore) {
+      this.cards = [];
+      this.folders.close();
+      this.drawScope();
+      this.reload();
+    }
+    this.drawNote();
+    if (next.of || !before.of) return;
+    // A note can be closed before the list has arrived.
+    if (this.cards.length) this.focusRow(before.of);
+    else this.focusNext = before.of;
+  }
+
+  /** After closing a note, the focus returns to its row: in the filter field, j and k are text. */
+  focusRow(path) {
+    const row = rowOf(this.list, path) ?? this.filter;
+    row.focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
   }
 
   close() {
     this.ask.stop();
-    this.askDays.stop();
+    this.follow.cancel();
+    this.watcher.disconnect();
     this.note.close();
   }
 }
 
-function none() {
-  const step =
-    "Write Markdown files to the folder `memory/` of the workspace, or use `notewell append`. " +
-    "New notes appear here automatically.";
-  return empty("No notes yet", step);
-}
+const rowOf = (list, path) =>
+  [...list.querySelectorAll("[data-path]")].find((one) => one.dataset.path === path);
 
-/** Moves only the highlight, so that opened folders stay open. */
+/** Moves only the highlight. */
 function mark(list, path) {
-  for (const leaf of list.querySelectorAll("a.leaf")) {
-    const isHere = path && leaf.getAttribute("href") === toNote(path);
-    if (isHere) leaf.setAttribute("aria-current", "true");
-    else leaf.removeAttribute("aria-current");
+  for (const row of list.querySelectorAll("[data-path]")) {
+    if (row.dataset.path === path) row.setAttribute("aria-current", "true");
+    else row.removeAttribute("aria-current");
   }
-}
-
-/** After closing a note, the focus returns to its row: in the filter field, j and k are text. */
-function leafOf(list, path) {
-  const leaves = [...list.querySelectorAll("a[data-row]")];
-  const leaf = leaves.find((one) => one.getAttribute("href") === toNote(path));
-  return leaf?.checkVisibility() ? leaf : null;
-}
-
-function row(note) {
-  const facts = [bytes(note.bytes), counted(note.chunks, "chunk")];
-  return el(
-    "li",
-    { class: "one-line" },
-    el("a", { class: "row-link", href: toNote(note.path), "data-row": true }, note.path),
-    el(
-      "p",
-      { class: "where" },
-      facts.map((fact) => el("span", {}, fact)),
-    ),
-  );
-}
-
-function timeline(notes, days, chosen) {
-  if (!days.length) {
-    const step =
-      "Notes with names like `memory/2026-11-15.md` appear here by day. All others are in the list.";
-    return empty("No dated notes", step);
-  }
-  const map = heatmap(days, chosen, (day) => {
-    location.hash = toDay(day);
-  });
-  return el("div", { class: "timeline" }, map, chosen ? ofDay(chosen, notes) : latest(notes));
-}
-
-function ofDay(day, notes) {
-  const found = notes.filter((note) => note.day === day);
-  const title = el("h2", {}, longDay(day));
-  if (found.length) return el("section", {}, title, byPages(found, row));
-  return el("section", {}, title, el("p", { class: "hint" }, "There are no notes for this day."));
-}
-
-/** The latest days, each with its notes. */
-function latest(notes) {
-  const dated = notes.filter((note) => note.day).sort((a, b) => (a.day < b.day ? 1 : -1));
-  const days = [...new Set(dated.map((note) => note.day))].slice(0, LATEST_DAYS);
-  return days.map((day) => ofDay(day, dated));
 }

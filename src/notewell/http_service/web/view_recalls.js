@@ -35,7 +35,7 @@ export function open(page, where) {
   return {
     node,
     update,
-    changed: () => !which && isAtTop() && update({ of: which }, { quietly: true }),
+    changed: ({ topics }) => topics.has("recall") && !which && isAtTop() && update({ of: which }, { quietly: true }),
     close: ask.stop,
   };
 }

@@ -1,15 +1,15 @@
 // Search as you type, with adjustable weights and a comparison of two settings.
 
 import { absent } from "./absent.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { el, fill, icon, settled } from "./dom.js";
 import { counted, took } from "./format.js";
-import { answer } from "./hits.js";
+import { answer, shares } from "./hits.js";
 import { place } from "./places.js";
 import { asker, empty } from "./states.js";
 import { fromAddress, summary, toAddress, tuning } from "./tuning.js";
 
-const QUICK_MS = 160;
+const MEANING_MS = 120; // Words answer every key; meaning follows when the fingers rest.
 const PAID_MS = 900; // A remote embedder costs money per query: wait until typing has stopped.
 const OWN_EMBEDDERS = new Set(["embedded", "local", "ollama", "none", ""]);
 const LONGEST = 2000;
@@ -21,6 +21,9 @@ const MODES = {
   vector: "meaning only",
 };
 
+/** The last answer: whoever comes back from a note finds it as it was. */
+let last = { key: "", got: null };
+
 export function open(page, where) {
   const view = new SearchView();
   view.update(where);
@@ -29,7 +32,7 @@ export function open(page, where) {
     update: (next) => view.update(next),
     changed: () => view.results.querySelector(".failed") && view.now(),
     close: () => view.close(),
-    opened: () => view.field.focus(),
+    opened: ({ row }) => (row ? view.focusRow() : view.field.focus()),
   };
 }
 
@@ -39,6 +42,8 @@ class SearchView {
     this.a = {};
     this.b = null;
     this.provider = "";
+    this.defaults = null;
+    this.words = null; // The request for words that is under way.
     this.isTuning = false;
     this.field = el("input", {
       type: "search",
@@ -54,10 +59,12 @@ class SearchView {
     this.summary = el("p", { class: "summary", id: "search-status", role: "status" });
     this.panel = el("div", { class: "tunings", id: "tunings" });
     this.results = el("div", { class: "results" });
+    // Hits by words may be opened before the query is in the address.
+    this.results.addEventListener("click", () => this.remember(), { capture: true });
     this.missing = absent(() => this.query);
     this.ask = asker(this.results, "Searching");
     this.soon = settled(
-      () => (OWN_EMBEDDERS.has(this.provider) ? QUICK_MS : PAID_MS),
+      () => (OWN_EMBEDDERS.has(this.provider) ? MEANING_MS : PAID_MS),
       () => this.now(),
     );
     this.tune = toggle("tune", "Weights", "w", () => this.turnTuning());
@@ -98,7 +105,7 @@ class SearchView {
       this.compare,
       why,
     );
-    this.field.addEventListener("input", this.soon);
+    this.field.addEventListener("input", () => this.typed());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.now();
@@ -111,51 +118,104 @@ class SearchView {
     this.drawPanel();
   }
 
+  /** The second setting begins as the opposite of the first: words alone, or meaning alone. */
   turnCompare() {
-    this.b = this.b ? null : { ...this.a };
+    this.b = this.b ? null : { ...this.a, vectorWeight: this.a.vectorWeight === 0 ? 1 : 0 };
     this.isTuning = this.isTuning || this.b !== null;
     this.drawPanel();
     this.now();
   }
 
-  drawPanel() {
+  async drawPanel() {
     this.tune.setAttribute("aria-pressed", String(this.isTuning));
     this.compare.setAttribute("aria-pressed", String(this.b !== null));
     this.panel.hidden = !this.isTuning;
-    const first = tuning("a", this.b ? "Setting A" : "Settings of this search", this.a, this.soon);
-    fill(this.panel, first, this.b && tuning("b", "Setting B", this.b, this.soon));
+    if (!this.isTuning) return;
+    this.defaults ??= await get("/v1/page/weights").catch(() => null);
+    if (!this.defaults) return;
+    // Unless the settings say it, the service weighs each query by itself: here is what it took.
+    const usual = { vectorWeight: this.weight, ...this.defaults };
+    const draw = (name, title, values) => tuning(name, title, values, usual, this.soon);
+    fill(
+      this.panel,
+      draw("a", this.b ? "Setting A" : "Settings of this search", this.a),
+      this.b && draw("b", "Setting B", this.b),
+    );
   }
 
   /** Restores the query and the settings from the URL. */
-  update({ how }) {
+  update({ how, row = null }) {
     this.a = fromAddress("a", how);
     this.b = how.has("compare") ? fromAddress("b", how) : null;
+    if (this.b && !Object.keys(this.b).length) this.b = { vectorWeight: 0 };
     const isTuned = this.b !== null || Object.keys(this.a).length > 0;
     this.isTuning = this.isTuning || (isTuned && matchMedia("(min-width: 34rem)").matches);
     this.field.value = how.get("q") ?? "";
+    this.row = row;
     this.drawPanel();
     this.now();
   }
 
+  body() {
+    return { query: this.query, a: this.a, ...(this.b && { b: this.b }) };
+  }
+
+  /** Words at once, one request at a time; meaning when the fingers rest. */
+  typed() {
+    this.soon();
+    this.wordsNow();
+  }
+
+  async wordsNow() {
+    const query = this.field.value.trim();
+    if (!query) return this.now();
+    if (this.b || this.words) return undefined;
+    this.words = new AbortController();
+    try {
+      const body = { query, a: this.a, mode: "keyword" };
+      const got = await post("/v1/page/search", body, { signal: this.words.signal, once: true });
+      // A later answer by meaning is better than this one.
+      if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got);
+    } catch {
+      // The search by meaning follows and reports what is wrong.
+    }
+    this.words = null;
+    if (this.field.value.trim() !== query && this.node.isConnected) this.wordsNow();
+    return undefined;
+  }
+
+  drawWords(got) {
+    this.ask.stop();
+    if (!got.a.results.length) return;
+    this.summary.textContent = `${counted(got.a.results.length, "hit")} by words in ${took(got.a.tookMs)} · meaning follows`;
+    fill(this.results, answer(got.a, { label: "Hits" }));
+  }
+
   now() {
     this.soon.cancel();
-    this.query = this.field.value.trim();
     this.remember();
     this.missing.clear();
     this.missing.node.hidden = !this.query;
     if (!this.query) {
       this.ask.stop();
+      this.words?.abort();
       this.summary.textContent = "";
+      this.answered = null;
       return fill(
         this.results,
         welcome((text) => this.tryOut(text)),
       );
     }
-    const body = { query: this.query, a: this.a, ...(this.b && { b: this.b }) };
+    const [body, { query }] = [this.body(), this];
+    if (JSON.stringify(body) === last.key && this.answered === undefined) return this.draw(last.got);
     const isShown = this.results.querySelector(".hits, .beside") !== null;
-    this.ask(
+    return this.ask(
       (signal) => post("/v1/page/search", body, { signal }),
-      (got) => this.draw(got),
+      (got) => {
+        last = { key: JSON.stringify(body), got };
+        this.answered = query;
+        this.draw(got);
+      },
       { quietly: isShown },
     );
   }
@@ -169,16 +229,42 @@ class SearchView {
   draw(got) {
     this.provider = got.a.provider ?? "";
     this.summary.textContent = summed(got);
-    if (!got.b) return fill(this.results, answer(got.a, { label: "Hits" }));
+    this.weighed(got.a);
+    if (!got.b) {
+      fill(this.results, answer(got.a, { label: "Hits" }));
+      return this.focusRow();
+    }
     const columns = [
       column("A", this.a, got.a, { after: got.b.results }),
       column("B", this.b ?? {}, got.b, { before: got.a.results }),
     ];
     fill(this.results, el("div", { class: "beside" }, columns));
+    return this.focusRow();
+  }
+
+  /** Shows the weight that the service chose for this query. */
+  weighed({ results }) {
+    const weights = results.map((hit) => shares(hit).weight).filter((one) => one !== undefined);
+    const isOwn = "vectorWeight" in this.a || !weights.length;
+    const mean = isOwn ? this.weight : Math.round((weights.reduce((sum, one) => sum + one, 0) / weights.length) * 100) / 100;
+    if (mean === this.weight) return;
+    this.weight = mean;
+    // A control in use must not be replaced.
+    if (this.isTuning && !this.panel.contains(document.activeElement)) this.drawPanel();
+  }
+
+  /** Back from a note: the hit that led there gets the focus. */
+  focusRow() {
+    if (!this.row || !this.node.isConnected) return;
+    const rows = [...this.results.querySelectorAll("a[data-row]")];
+    const row = rows.find((one) => one.getAttribute("href") === this.row);
+    row?.focus();
+    if (rows.length) this.row = null;
   }
 
   /** Keeps the URL up to date, so that it can be shared; without a new history entry. */
   remember() {
+    this.query = this.field.value.trim();
     const second = this.b && { compare: "1", ...toAddress("b", this.b) };
     history.replaceState(
       null,
@@ -189,6 +275,7 @@ class SearchView {
 
   close() {
     this.soon.cancel();
+    this.words?.abort();
     this.ask.stop();
   }
 }

@@ -4,7 +4,7 @@ import { get, quoted } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { bytes, counted, day, month } from "./format.js";
 import { marked } from "./marked.js";
-import { lines, toSession } from "./places.js";
+import { lines, place, toSession } from "./places.js";
 import { asker, empty, failed } from "./states.js";
 
 export function open(page, where) {
@@ -69,7 +69,7 @@ export function open(page, where) {
     node,
     update,
     // Reloading would drop the older sessions that the user has loaded.
-    changed: () => state.isLong || load(),
+    changed: ({ topics }) => state.isLong || (topics.has("index") && load()),
     close: () => {
       ask.stop();
       askTalk.stop();
@@ -160,7 +160,7 @@ function drawTalk(node, talk, found, wanted) {
   const head = el(
     "header",
     { class: "note-head" },
-    el("a", { class: "back", href: "#sessions", "data-back": true }, icon("back"), "Sessions"),
+    el("a", { class: "back", href: place("sessions"), "data-back": true }, icon("back"), "Sessions"),
     el("h1", {}, name(found ?? talk)),
     el(
       "p",

@@ -27,8 +27,10 @@ def check(store: PostgresStore, part: StorePart) -> Iterator[StoreFinding]:
             found = inspect_server(store.database)
         yield from (StoreFinding(one.message, one.action) for one in found)
     elif part == "lease":
-        holder = store.describe().holder
-        yield StoreFinding(f"a lease is held by {holder}" if holder else "free: writer, embedder")
+        with index_errors():
+            holders = store.lease_holders()
+        held = [f"{name}: held by {holder}" for name, holder in holders.items() if holder]
+        yield StoreFinding("; ".join(held) or f"free: {', '.join(holders)}")
     elif part == "leftovers":
         yield from _leftovers(store)
     elif part == "index":

@@ -79,7 +79,7 @@ class PostgresStore:
         return facts
 
     def _described(self) -> StoreFacts:
-        holders = {name: lease_holder(self.database, self._lease(name)) for name in LEASES}
+        holders = self.lease_holders()
         with self.database.reading(self.scope) as transaction:
             generation = published(transaction.rows, self.scope, self.workspace)
             size = _size(transaction, self.scope, generation.number) if generation else 0
@@ -100,6 +100,10 @@ class PostgresStore:
             suspect=suspect,
             cache_limit=self._cache_entries,
         )
+
+    def lease_holders(self) -> dict[str, str | None]:
+        """Who writes and who embeds now."""
+        return {name: lease_holder(self.database, self._lease(name)) for name in LEASES}
 
     def _notes_built(self, transaction: Transaction) -> int | None:
         """Of a generation that is not published yet."""

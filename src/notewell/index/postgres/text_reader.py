@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from notewell.core import TextMatch, TextStats, least_gap
+from notewell.core import TextMatch, TextMatches, TextStats, least_gap
 from notewell.index.postgres.postings import (
     BODY,
     FIELD_SHIFT,
@@ -98,9 +98,9 @@ class TextReader:
         sources: Sequence[str],
         limit: int,
         among: Sequence[int] | None = None,
-    ) -> tuple[list[TextMatch], TextStats]:
+    ) -> tuple[TextMatches, TextStats]:
         if not query.terms or not sources:
-            return [], TextStats(0, 0.0, ())
+            return TextMatches.of([]), TextStats(0, 0.0, ())
         forms = [form for group in query.groups for form in group]
         self._load(forms)
         found = self.having(forms)
@@ -108,12 +108,13 @@ class TextReader:
         groups = [[self._index.places[form] for form in group] for group in query.groups]
         rows = self._best(groups, sources, limit, among)
         if not len(rows):
-            return [], TextStats(0, 0.0, tuple(sums))
+            return TextMatches.of([]), TextStats(0, 0.0, tuple(sums))
         chunks = self._index.chunks
         table = self._index.table
         words = int(table["body"][table["id"] != 0].sum())
         stats = TextStats(chunks, words / chunks, tuple(min(chunks, one) for one in sums))
-        return self._matches(rows, [_joined(group) for group in groups]), stats
+        matches = self._matches(rows, [_joined(group) for group in groups])
+        return TextMatches.of(matches), stats
 
     # -- reading ---------------------------------------------------------------------------------
 

@@ -8,17 +8,17 @@ from notewell.core import unit_rows, window_cosines
 from notewell.index.postgres.generations import LAYOUT
 from notewell.index.postgres.text_reader import TextIndex, TextReader
 from notewell.index.postgres.vectors import exact_cosines, nearest_ids, read_vectors
-from notewell.index.records import Counts, IndexedNote, StoredChunk
+from notewell.index.records import ChunkRun, Counts, IndexedNote, StoredChunk
 from notewell.types import NoteStat, SessionFacts, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from notewell.core import TextMatch, TextQuery, TextStats
+    from notewell.core import TextMatches, TextQuery, TextStats
     from notewell.index.postgres.generations import Generation, GenerationRows
     from notewell.index.postgres.inventory import PostgresInventory
     from notewell.index.postgres.memo import StateMemo
-    from notewell.index.records import Identity
+    from notewell.index.records import ChunkFacts, Identity
     from notewell.ports import CosineScale, Vectors, WindowedVector
 
 SMALL_MEMORY = 256
@@ -120,8 +120,8 @@ class PostgresView:
         )
         return {row[0]: stored_chunk(row) for row in rows}
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {one: (chunk.path, chunk.span) for one, chunk in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        return {one: chunk.facts for one, chunk in self.chunks(ids).items()}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date
@@ -155,8 +155,8 @@ class PostgresView:
     def chunks_of(self, path: str) -> list[int]:
         return [chunk.id for chunk in self._of_path(path)]
 
-    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
-        return self._of_path(path, first, last)
+    def around(self, path: str, first: int, last: int) -> ChunkRun:
+        return ChunkRun(self._of_path(path, first, last))
 
     def _of_path(self, path: str, first: int = 0, last: int | None = None) -> list[StoredChunk]:
         """The chunks of a note that begin in these lines, in order."""
@@ -232,7 +232,7 @@ class PostgresView:
         sources: Sequence[str],
         limit: int,
         among: Sequence[int] | None = None,
-    ) -> tuple[list[TextMatch], TextStats]:
+    ) -> tuple[TextMatches, TextStats]:
         return self._text().matching(query, sources, limit, among)
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from notewell.core import TextMatch, chunk_words, least_gap, without_markers
+from notewell.core import TermCounts, TextMatches, chunk_words, least_gap, without_markers
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import apsw
 
@@ -50,17 +50,23 @@ class TermCounter:
         self._filters = filters
         # For each phrase after them the number of its term: a term and its variants are one.
         self._terms = [number for number, group in enumerate(query.groups) for _ in group]
-        self._nowhere = (0,) * len(query.terms)
         self.totals = Totals(0, 0, 0)
         """Known after the first match."""
-        self.matches: dict[int, TextMatch] = {}
+        self._counts = [TermCounts({}, {}, {}) for _ in query.terms]
+        self._gaps: list[dict[int, int]] = [{} for _ in query.terms[1:]]
+        self._lengths: dict[int, int] = {}
+
+    def matches(self, ids: Sequence[int]) -> TextMatches:
+        """Of these chunks, which are all that were counted."""
+        return TextMatches(ids, self._lengths, self._counts, self._gaps)
 
     def count(self, api: apsw.FTS5ExtensionApi) -> None:
-        if not self.matches:
+        if not self._lengths:
             words = api.column_total_size(_BODY), api.column_total_size()
             self.totals = Totals(api.row_count, *words)
+        row, counts = api.rowid, self._counts
+        self._lengths[row] = api.column_size(_BODY)
         body: dict[int, list[int]] = {}
-        heading, name = list(self._nowhere), list(self._nowhere)
         # Most phrases are not in a row: to ask for the columns takes less than for the places.
         for phrase, term in enumerate(self._terms, self._filters):
             for column in api.phrase_columns(phrase):
@@ -68,31 +74,13 @@ class TermCounter:
                 if column == _BODY:
                     # A chunk is in one language, so nearly none has two forms of a term.
                     body[term] = sorted(body[term] + places) if term in body else places
-                elif column == _HEADING:
-                    heading[term] += len(places)
                 else:
-                    name[term] += len(places)
-        self.matches[api.rowid] = TextMatch(
-            api.rowid,
-            self._frequencies(body),
-            tuple(heading),
-            tuple(name),
-            api.column_size(1),
-            self._gaps(body),
-        )
-
-    def _frequencies(self, body: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-        frequencies = list(self._nowhere)
+                    field = counts[term][1 if column == _HEADING else 2]
+                    field[row] = field.get(row, 0) + len(places)
         for term, places in body.items():
-            frequencies[term] = len(places)
-        return tuple(frequencies)
-
-    def _gaps(self, body: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-        gaps = list(self._nowhere[1:])
-        for term, places in body.items():
+            counts[term].body[row] = len(places)
             if after := body.get(term + 1):
-                gaps[term] = least_gap(places, after)
-        return tuple(gaps)
+                self._gaps[term][row] = least_gap(places, after)
 
 
 def source_word(source: str) -> str:

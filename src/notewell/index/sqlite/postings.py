@@ -11,25 +11,25 @@ from __future__ import annotations
 from array import array
 from itertools import count, pairwise
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
-from notewell.core import TextMatch, least_gap
+from notewell.core import TermCounts, TextMatches, least_gap
 from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.full_text import Totals
 from notewell.last_values import LastValues
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.core import TextQuery
 
 MOST_PLACES = 512
 """If the words of a question have more chunks, FTS5 is quicker."""
 KEPT_SIZES = 4096
-KEPT_PLACES = 100_000
+KEPT_PLACES = 60_000
 """Some 15 MB, in all memories of a process."""
 
 PLACES_TABLE = """
@@ -47,11 +47,22 @@ _HEADING_WEIGHT, _NAME_WEIGHT = 0.6, 0.4
 class Posting(NamedTuple):
     """The chunks that have one form of a word."""
 
-    body: Mapping[int, Sequence[int]]
-    """Where it stands, in words; ascending."""
-    heading: Mapping[int, int]
+    places: Mapping[int, Sequence[int]]
+    """Where it stands in the body, in words; ascending."""
+    counts: TermCounts
     """How often."""
-    name: Mapping[int, int]
+    parts: dict[int, float]
+    """What it adds to FTS5's rank of each chunk; computed by `best_chunks`."""
+
+    @classmethod
+    def of(
+        cls,
+        places: Mapping[int, Sequence[int]],
+        heading: dict[int, float],
+        name: dict[int, float],
+    ) -> Posting:
+        body: dict[int, float] = {chunk_id: len(one) for chunk_id, one in places.items()}
+        return cls(places, TermCounts(body, heading, name), {})
 
 
 class Sizes(NamedTuple):
@@ -98,6 +109,10 @@ class PostingReader:
                 known[chunk_id] = Sizes(fields[1], sum(fields))
         return known
 
+    def body_sizes(self, ids: Iterable[int]) -> dict[int, int]:
+        sizes = self.sizes(ids)
+        return {chunk_id: sizes[chunk_id].body for chunk_id in ids}
+
     def totals(self) -> Totals:
         if self._totals is None:
             sql = "SELECT block FROM chunks_fts_data WHERE id = ?"
@@ -109,12 +124,12 @@ class PostingReader:
         return self._totals
 
 
-_NOWHERE = Posting({}, {}, {})
+_NOWHERE = Posting.of({}, {}, {})
 
 
 def _read_posting(db: apsw.Connection, form: str) -> Posting:
     body: dict[int, list[int]] = {}
-    fields: dict[str, dict[int, int]] = {"heading": {}, "name": {}}
+    fields: dict[str, dict[int, float]] = {"heading": {}, "name": {}}
     sql = "SELECT doc, col, offset FROM temp.chunks_places WHERE term = ?"
     for chunk_id, column, place in select(db, sql, (form,)):
         if column == "body":
@@ -122,7 +137,7 @@ def _read_posting(db: apsw.Connection, form: str) -> Posting:
         elif column != "source":  # Which only filters.
             chunks = fields[column]
             chunks[chunk_id] = chunks.get(chunk_id, 0) + 1
-    return Posting(body, fields["heading"], fields["name"])
+    return Posting.of(body, fields["heading"], fields["name"])
 
 
 def _varints(packed: bytes) -> list[int]:
@@ -143,58 +158,64 @@ def best_chunks(
     postings: Mapping[str, Posting], having: Mapping[str, int], reader: PostingReader
 ) -> list[int]:
     """In the order of FTS5's own bm25: the same arithmetic, so that the same chunks are chosen."""
-    ids = set[int]()
-    for posting in postings.values():
-        ids.update(posting.body, posting.heading, posting.name)
-    if not ids:
-        return []
-    totals, sizes = reader.totals(), reader.sizes(ids)
-    mean = totals.words / totals.chunks
-    saturation = {one: _K1 * (1 - _B + _B * sizes[one].all_fields / mean) for one in ids}
-    scores = dict.fromkeys(ids, 0.0)
+    scores: dict[int, float] = {}
     for form, posting in postings.items():
-        number = having.get(form, 0)
-        idf = log((totals.chunks - number + 0.5) / (number + 0.5))
-        idf = idf if idf > 0 else 1e-6
-        for chunk_id, frequency in _frequencies(posting).items():
-            share = frequency * (_K1 + 1.0) / (frequency + saturation[chunk_id])
-            scores[chunk_id] += idf * share
+        if posting is not _NOWHERE:
+            for chunk_id, part in _rank_parts(posting, having.get(form, 0), reader).items():
+                scores[chunk_id] = scores.get(chunk_id, 0.0) + part
     # Of equal ones the older chunk, as FTS5 sorts them.
     ranked = sorted([(-score, chunk_id) for chunk_id, score in scores.items()])
     return [chunk_id for _, chunk_id in ranked]
 
 
-def _frequencies(posting: Posting) -> dict[int, float]:
-    frequencies = {chunk_id: float(len(places)) for chunk_id, places in posting.body.items()}
-    for counts, weight in ((posting.heading, _HEADING_WEIGHT), (posting.name, _NAME_WEIGHT)):
-        for chunk_id, times in counts.items():
-            for _ in range(times):  # Not multiplied: FTS5 adds one by one.
+def _rank_parts(posting: Posting, number: int, reader: PostingReader) -> Mapping[int, float]:
+    """The same for every question about this state of the index."""
+    parts = posting.parts
+    if not parts:
+        totals, frequencies = reader.totals(), _frequencies(posting.counts)
+        sizes, mean = reader.sizes(frequencies), totals.words / totals.chunks
+        idf = log((totals.chunks - number + 0.5) / (number + 0.5))
+        idf = idf if idf > 0 else 1e-6
+        for chunk_id, frequency in frequencies.items():
+            saturation = _K1 * (1 - _B + _B * sizes[chunk_id].all_fields / mean)
+            parts[chunk_id] = idf * (frequency * (_K1 + 1.0) / (frequency + saturation))
+    return parts
+
+
+def _frequencies(counts: TermCounts) -> dict[int, float]:
+    frequencies = {chunk_id: float(times) for chunk_id, times in counts.body.items()}
+    for field, weight in ((counts.heading, _HEADING_WEIGHT), (counts.name, _NAME_WEIGHT)):
+        for chunk_id, times in field.items():
+            for _ in range(int(times)):  # Not multiplied: FTS5 adds one by one.
                 frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight
     return frequencies
 
 
 def as_matches(
-    query: TextQuery, postings: Mapping[str, Posting], ids: Iterable[int], reader: PostingReader
-) -> list[TextMatch]:
-    """The same counts as a `TermCounter` makes while FTS5 ranks."""
+    query: TextQuery,
+    postings: Mapping[str, Posting],
+    ids: Sequence[int],
+    limit: int,
+    reader: PostingReader,
+) -> TextMatches:
+    """The same counts as a `TermCounter` makes while FTS5 ranks; `ids` are all chunks that have a
+    term, best first."""
     terms = [_joined([postings[form] for form in group]) for group in query.groups]
-    nowhere, no_gaps = (0,) * len(terms), (0,) * (len(terms) - 1)
-    bodies = _rows([term.body for term in terms], len)
-    headings = _rows([term.heading for term in terms], int)
-    names = _rows([term.name for term in terms], int)
-    gaps = _gaps([term.body for term in terms])
-    sizes = reader.sizes(ids)
-    return [
-        TextMatch(
-            chunk_id,
-            bodies.get(chunk_id, nowhere),
-            headings.get(chunk_id, nowhere),
-            names.get(chunk_id, nowhere),
-            sizes[chunk_id].body,
-            gaps.get(chunk_id, no_gaps),
-        )
-        for chunk_id in ids
-    ]
+    best = ids[:limit]
+    if len(best) < len(ids):
+        chosen = frozenset(best)
+        terms = [_among(term, chosen) for term in terms]
+    lengths = reader.body_sizes(best)
+    return TextMatches(best, lengths, [term.counts for term in terms], _gaps(terms))
+
+
+def _among(posting: Posting, ids: frozenset[int]) -> Posting:
+    places, (_, heading, name), _ = posting
+    return Posting.of(
+        {one: places[one] for one in ids & places.keys()},
+        {one: heading[one] for one in ids & heading.keys()},
+        {one: name[one] for one in ids & name.keys()},
+    )
 
 
 def _joined(forms: Sequence[Posting]) -> Posting:
@@ -202,35 +223,22 @@ def _joined(forms: Sequence[Posting]) -> Posting:
     first, *others = forms
     if not any(other is not _NOWHERE for other in others):
         return first
-    body = {chunk_id: list(places) for chunk_id, places in first.body.items()}
-    heading, name = dict(first.heading), dict(first.name)
+    places = {chunk_id: list(own) for chunk_id, own in first.places.items()}
+    heading, name = dict(first.counts.heading), dict(first.counts.name)
     for other in others:
-        for chunk_id, places in other.body.items():
-            body[chunk_id] = sorted([*body.get(chunk_id, ()), *places])
-        for counts, more in ((heading, other.heading), (name, other.name)):
-            for chunk_id, number in more.items():
+        for chunk_id, more in other.places.items():
+            places[chunk_id] = sorted([*places.get(chunk_id, ()), *more])
+        for counts, others_counts in ((heading, other.counts.heading), (name, other.counts.name)):
+            for chunk_id, number in others_counts.items():
                 counts[chunk_id] = counts.get(chunk_id, 0) + number
-    return Posting(body, heading, name)
+    return Posting.of(places, heading, name)
 
 
-def _rows(
-    terms: Sequence[Mapping[int, Any]], number_of: Callable[[Any], int]
-) -> dict[int, tuple[int, ...]]:
-    """By chunk, a number for each term."""
-    rows: dict[int, list[int]] = {}
-    for at, chunks in enumerate(terms):
-        for chunk_id, value in chunks.items():
-            row = rows.get(chunk_id)
-            if row is None:
-                rows[chunk_id] = row = [0] * len(terms)
-            row[at] = number_of(value)
-    return {chunk_id: tuple(row) for chunk_id, row in rows.items()}
-
-
-def _gaps(terms: Sequence[Mapping[int, Sequence[int]]]) -> dict[int, tuple[int, ...]]:
-    gaps: dict[int, list[int]] = {}
-    for at, (one, other) in enumerate(pairwise(terms)):
-        for chunk_id in one.keys() & other.keys():
-            row = gaps.setdefault(chunk_id, [0] * (len(terms) - 1))
-            row[at] = least_gap(one[chunk_id], other[chunk_id])
-    return {chunk_id: tuple(row) for chunk_id, row in gaps.items()}
+def _gaps(terms: Sequence[Posting]) -> list[dict[int, int]]:
+    return [
+        {
+            chunk_id: least_gap(one.places[chunk_id], other.places[chunk_id])
+            for chunk_id in one.places.keys() & other.places.keys()
+        }
+        for one, other in pairwise(terms)
+    ]

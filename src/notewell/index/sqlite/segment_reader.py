@@ -253,13 +253,13 @@ class _Tail:
         self._ids[:kept], self._rows[:kept] = ids, rows
 
     def nearest(self, query: Floats, k: int) -> Found:
-        scores = products(self._rows[: self._n], query)
-        if k < len(scores):
-            bound = scores[highest(scores, k)].min()
-            places = np.flatnonzero(scores >= bound - ROUNDING)
-        else:
-            places = np.arange(len(scores))
-        return _scored(self._ids[places], self._rows[places], query)
+        ids, rows = self._ids[: self._n], self._rows[: self._n]
+        if len(ids) <= 2 * k:  # To leave out a few would take longer.
+            return _scored(ids, rows, query)
+        scores = products(rows, query)
+        bound = scores[highest(scores, k)].min()
+        places = np.flatnonzero(scores >= bound - ROUNDING)
+        return _scored(ids[places], rows[places], query)
 
 
 def _scored(ids: Ids, rows: Vectors, query: Floats) -> Found:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from array import array
+from sys import intern
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import apsw
 
-from notewell.core import TextStats, window_cosines
+from notewell.core import TextMatches, TextStats, window_cosines
 from notewell.errors import IndexUnreadable
 from notewell.index.records import (
     EMBEDDED,
+    ChunkFacts,
+    ChunkRun,
     Counts,
     Identity,
     IndexedNote,
@@ -38,12 +41,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core import TextMatch, TextQuery
+    from notewell.core import TextQuery
     from notewell.index.sqlite.memo import ReadMemo
     from notewell.index.sqlite.postings import PostingReader
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
 
 
+NO_MATCHES = TextMatches.of([])
 SHORT_NOTE = 64
 """Chunks. Of a longer note, those around a hit are selected."""
 
@@ -205,8 +209,13 @@ class SqliteView:
             (apsw.carray(array("q", sorted(set(ids)))),),
         )
 
-    def places(self, ids: Iterable[int]) -> dict[int, tuple[str, Span]]:
-        return {chunk_id: (one.path, one.span) for chunk_id, one in self.chunks(ids).items()}
+    def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
+        wanted = list(ids)
+        known = {} if self._memo is None else self._memo.facts
+        missing = [chunk_id for chunk_id in wanted if chunk_id not in known]
+        if missing:
+            known |= {one: chunk.facts for one, chunk in self.chunks(missing).items()}
+        return {chunk_id: known[chunk_id] for chunk_id in wanted if chunk_id in known}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
         from datetime import date
@@ -245,8 +254,14 @@ class SqliteView:
         )
         return [chunk_id for (chunk_id,) in rows]
 
-    def around(self, path: str, first: int, last: int) -> list[StoredChunk]:
+    def around(self, path: str, first: int, last: int) -> ChunkRun:
         starts = self._starts_in(path)
+        if self._memo is not None and starts and first <= starts[0][1] and last >= starts[-1][1]:
+            run = self._memo.notes.get(path)
+            if run is None:
+                run = ChunkRun(self.chunks([chunk_id for chunk_id, _ in starts]).values())
+                self._memo.notes[path] = run
+            return run
         if starts is None:
             rows = self._select(
                 "SELECT id FROM chunks "
@@ -256,7 +271,7 @@ class SqliteView:
             ids = [chunk_id for (chunk_id,) in rows]
         else:
             ids = [chunk_id for chunk_id, line in starts if first <= line <= last]
-        return list(self.chunks(ids).values())
+        return ChunkRun(self.chunks(ids).values())
 
     def _starts_in(self, path: str) -> Sequence[tuple[int, int]] | None:
         """The chunks of a note and the lines where they begin, in this order; None if there are
@@ -311,9 +326,9 @@ class SqliteView:
         sources: Sequence[str],
         limit: int,
         among: Sequence[int] | None = None,
-    ) -> tuple[list[TextMatch], TextStats]:
+    ) -> tuple[TextMatches, TextStats]:
         if not query.terms or not sources:
-            return [], TextStats(0, 0.0, ())
+            return NO_MATCHES, TextStats(0, 0.0, ())
         filters = self._filters(sources)
         forms = [form for group in query.groups for form in group]
         # Of all sources: a term must weigh the same whichever source is searched.
@@ -333,7 +348,7 @@ class SqliteView:
 
     def _counted(
         self, query: TextQuery, filters: Sequence[str], limit: int, among: Sequence[int] | None
-    ) -> tuple[list[TextMatch], Totals]:
+    ) -> tuple[TextMatches, Totals]:
         """FTS5 ranks and counts."""
         counter = TermCounter(query, len(filters))
         only = None if among is None else json.dumps(list(among))
@@ -351,11 +366,11 @@ class SqliteView:
                 limit,
             ),
         )
-        return [counter.matches[chunk_id] for chunk_id, _ in rows], counter.totals
+        return counter.matches([chunk_id for chunk_id, _ in rows]), counter.totals
 
     def _short_lists(
         self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
-    ) -> tuple[list[TextMatch], Totals]:
+    ) -> tuple[TextMatches, Totals]:
         """The same from lists that are kept."""
         with our_errors(self.path):
             postings = {
@@ -363,10 +378,10 @@ class SqliteView:
                 for group in query.groups
                 for form in group
             }
-            ids = best_chunks(postings, having, reader)[:limit]
+            ids = best_chunks(postings, having, reader)
             if not ids:
-                return [], Totals(0, 0, 0)
-            return as_matches(query, postings, ids, reader), reader.totals()
+                return NO_MATCHES, Totals(0, 0, 0)
+            return as_matches(query, postings, ids, limit, reader), reader.totals()
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""
@@ -401,7 +416,11 @@ class SqliteView:
     def window_cosines(
         self, vector: NDArray[np.float32], ids: Sequence[int]
     ) -> dict[int, tuple[float, ...]]:
-        return window_cosines(vector, self._windows(ids))
+        table = None if self._memo is None else self._memo.window_table(self._db, len(vector))
+        if table is None:
+            return window_cosines(vector, self._windows(ids))
+        cosines = table.cosines(vector)
+        return {chunk_id: cosines[chunk_id] for chunk_id in ids if chunk_id in cosines}
 
     def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
         known = {} if self._memo is None else self._memo.windows
@@ -427,7 +446,7 @@ def _stored(row: tuple[Any, ...]) -> StoredChunk:
     chunk_id, path, source, start, end, digest, heading, text, piece, said_at, offset = row
     return StoredChunk(
         chunk_id,
-        path,
+        intern(path),  # Chunks of one note share it.
         source,
         Span(start, end),
         digest,

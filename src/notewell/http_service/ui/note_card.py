@@ -1,0 +1,179 @@
+"""What a list of notes shows of one note: its title, two lines of its text, its tags.
+
+    ---                          front matter: title, tags and summary are read
+    title: Release plan
+    tags: [release, ops]
+    ---
+    # Release plan                the title, if the front matter has none
+    We ship on **Friday**.        the text, without its markup
+
+The front matter is read line by line: a note is no program, and a full YAML reader would be a
+dependency for three keys.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from notewell.errors import NotANote, NoteUnreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from notewell.index import ListedNote
+    from notewell.memory import Memory
+
+MAX_TITLE_CHARS = 120
+MAX_TEXT_CHARS = 240
+"""Two lines of a wide list."""
+MAX_READ_CHARS = 8_000
+"""Of a note: what comes later is not shown in a list."""
+MAX_TAGS = 8
+MAX_FRONT_LINES = 60
+"""Longer front matter is a document of its own; it is shown as text."""
+MAX_CARDS = 20_000
+"""Cards that are kept in memory, about 10 MB."""
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t]*#*$")
+_KEY = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
+_MARKUP = (
+    (re.compile(r"<!--.*?-->"), ""),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[\[([^\]|]+)(?:\|[^\]]*)?\]\]"), r"\1"),
+    (re.compile(r"(\*\*|__|~~|`)(.+?)\1"), r"\2"),
+    (re.compile(r"(?<!\w)[*_](\S(?:.*?\S)?)[*_](?!\w)"), r"\1"),
+)
+_LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_RULE = re.compile(r"\s*([-*_=|:]\s*){3,}$")
+
+
+class NoteCard(NamedTuple):
+    title: str
+    text: str
+    tags: tuple[str, ...]
+    front_lines: int
+    """The first lines of the note that are front matter."""
+
+
+def note_card(path: str, text: str) -> NoteCard:
+    lines = text[:MAX_READ_CHARS].split("\n")
+    front, front_lines = _front_matter(lines)
+    heading, words = _opening(lines[front_lines:])
+    title = _plain(_first(front.get("title"))) or heading
+    summary = _plain(_first(front.get("summary")) or _first(front.get("description")))
+    if not title and words:
+        # A note without headings is known by its first sentence, which is then not shown twice.
+        title, words = words[0], words[1:]
+    return NoteCard(
+        _cut(title or path.rpartition("/")[2].removesuffix(".md"), MAX_TITLE_CHARS),
+        _cut(summary or " ".join(words), MAX_TEXT_CHARS),
+        tuple(tag.lstrip("#")[:40] for tag in front.get("tags", ()) if tag.strip("# "))[:MAX_TAGS],
+        front_lines,
+    )
+
+
+def _first(values: Sequence[str] | None) -> str:
+    return values[0] if values else ""
+
+
+def _front_matter(lines: Sequence[str]) -> tuple[dict[str, list[str]], int]:
+    """The values by key, and how many lines they take; 0 if there is none."""
+    if not lines or lines[0].rstrip() != "---":
+        return {}, 0
+    for number, line in enumerate(lines[1 : MAX_FRONT_LINES + 1], start=1):
+        if line.rstrip() in ("---", "..."):
+            return _values(lines[1:number]), number + 1
+    return {}, 0
+
+
+def _values(lines: Iterable[str]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    key = ""
+    for line in lines:
+        item = line.strip()
+        if found := _KEY.match(line):
+            key, value = found[1].lower(), (found[2] or "").strip()
+            inner = value[1:-1].split(",") if value[:1] + value[-1:] == "[]" else [value]
+            values[key] = [_unquoted(one) for one in inner if one.strip()]
+        elif item.startswith("- ") and key:
+            values[key].append(_unquoted(item[2:]))
+    return values
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if is_quoted else value
+
+
+def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
+    """The first heading, and the lines of text after the front matter, without their markup."""
+    heading, fence, chars = "", "", 0
+    words: list[str] = []
+    code: list[str] = []
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence or mark:
+            if not fence and mark:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence):
+                fence = ""
+            elif line.strip():
+                code.append(line.strip())
+            continue
+        if found := _HEADING.match(line):
+            heading = heading or _plain(found[1])
+        elif plain := _plain(line):
+            is_next_item = words and _ITEM.match(line)
+            words.append(f"· {plain}" if is_next_item else plain)
+            chars += len(plain)
+        if chars > MAX_TEXT_CHARS + MAX_TITLE_CHARS:
+            break
+    # A note of nothing but code is known by its code.
+    return heading, words or code[:3]
+
+
+def _plain(line: str) -> str:
+    if _RULE.match(line):
+        return ""
+    for pattern, kept in _MARKUP:
+        line = pattern.sub(kept, line)
+    if line.lstrip().startswith("|"):
+        line = line.replace("|", " ")
+    return " ".join(_LINE_MARK.sub("", line).split())
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    # At a space, if one is near: half a word at the end looks like a mistake.
+    shorter = text[: limit - 1]
+    space = shorter.rfind(" ")
+    return f"{shorter[:space] if space > limit * 2 // 3 else shorter}…"
+
+
+class NoteCards:
+    """The cards of one memory; a note is read again only after a change. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._cards: dict[str, tuple[tuple[int, int], NoteCard]] = {}
+
+    def card(self, memory: Memory, note: ListedNote) -> NoteCard:
+        stamp = (note.mtime_ns, note.size)
+        entry = self._cards.get(note.path)
+        if entry is not None and entry[0] == stamp:
+            return entry[1]
+        try:
+            card = note_card(note.path, memory.inspect.text(note.path))
+        except (NotANote, NoteUnreadable):
+            # It was removed or locked since it was indexed. Its name is still in the list.
+            return note_card(note.path, "")
+        if len(self._cards) >= MAX_CARDS:
+            self._cards.clear()
+        self._cards[note.path] = (stamp, card)
+        return card

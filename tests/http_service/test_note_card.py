@@ -1,0 +1,56 @@
+"""What a list shows of a note."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notewell.http_service.ui.note_card import (
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+    NoteCard,
+    note_card,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "words"),
+    [
+        (
+            "# Plan\n\nWe ship on **Friday**, see [it](x.md).\n",
+            "Plan",
+            "We ship on Friday, see it.",
+        ),
+        ("- one\n- [x] two\n", "one", "· two"),
+        ("", "note", ""),
+        ("# `a`\n\n```sh\nls -l\n```\n", "a", "ls -l"),
+        ("# A\n\n```sh\nls\n```\nText <!-- @http -->\n", "A", "Text"),
+        ("# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", "A", "a b 1 2"),
+        ("> quoted\n\n## Later\n", "Later", "quoted"),
+        ("snake_case_name and 2 * 3 * 4\n", "snake_case_name and 2 * 3 * 4", ""),
+    ],
+)
+def test_title_and_text_without_markup(text: str, title: str, words: str) -> None:
+    card = note_card("memory/note.md", text)
+    assert (card.title, card.text) == (title, words)
+
+
+def test_front_matter_has_title_tags_and_summary() -> None:
+    front = "---\ntitle: 'A: b'\ntags:\n  - one\n  - '#two'\nsummary: Short.\nother: x\n---\n"
+    card = note_card("a.md", f"{front}# Heading\n\nText\n")
+    assert card == NoteCard("A: b", "Short.", ("one", "two"), 8)
+
+
+@pytest.mark.parametrize("text", ["---\nno end\n", "---\n", "text\n---\ntitle: x\n---\n"])
+def test_a_rule_is_no_front_matter(text: str) -> None:
+    assert note_card("a.md", text).front_lines == 0
+
+
+@given(st.text(st.sampled_from("-#`*_[]()<>!|: \n\ta1é語~"), max_size=400))
+def test_any_text_has_a_short_card(text: str) -> None:
+    card = note_card("memory/any.md", text)
+    assert card.title
+    assert len(card.title) <= MAX_TITLE_CHARS
+    assert len(card.text) <= MAX_TEXT_CHARS
+    assert "\n" not in card.title + card.text
