@@ -56,6 +56,8 @@ def place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Place:
     monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     return Place(tmp_path, capsys)
 
@@ -258,6 +260,17 @@ def test_an_openclaw_is_imported_one_agent_at_a_time(place: Place, tmp_path: Pat
     assert done["memories"][0]["messages"] == 1
     ((_, message),) = place.kept().values()
     assert message["message"]["content"] == "Said to work."
+    # The database of one agent, for example from a backup.
+    database = state / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    done = place.answer("import", "openclaw", str(database), "--dry-run")
+    assert done["found"][0]["conversations"] == 1
+
+
+def test_an_openclaw_that_is_not_there_is_said(place: Place, tmp_path: Path) -> None:
+    message = place.answer("import", "openclaw", "--yes", code=2)["error"]["message"]
+    assert str(tmp_path / ".openclaw") in message
+    missing = place.answer("import", "openclaw", str(tmp_path / "x"), "--yes", code=2)
+    assert "cannot be imported" in missing["error"]["message"]
 
 
 def _openclaw_database(path: Path, text: str) -> None:

@@ -264,24 +264,34 @@ def _conversations(
 
 def _openclaw(arguments: argparse.Namespace) -> int:
     from notewell.cli import sessions
-    from notewell.config import from_openclaw
 
     path = Path(arguments.path).absolute() if arguments.path else None
-    if path and not path.exists():
-        raise BadRequest(f"{str(path)!r} cannot be imported: no such file or folder")
-    agents = {
-        id_: [str(folder) for folder, _ in agent.session_folders() if folder.is_dir()]
-        for id_, agent in from_openclaw(path).agents.items()
+    is_one_agents = path is not None and not (path / "agents").is_dir()
+    folders = [str(path)] if is_one_agents else _openclaw_folders(path, arguments.only)
+    given = {**vars(arguments), "source": folders, "project": None, "since": None}
+    return sessions.run(Namespace(**given))
+
+
+def _openclaw_folders(path: Path | None, agent: str | None) -> list[str]:
+    """The folders with the sessions of one agent; an OpenClaw may have several agents."""
+    from notewell.config import from_openclaw
+
+    openclaw = from_openclaw(path)
+    found = {
+        id_: folders
+        for id_, known in openclaw.agents.items()
+        if (folders := [str(one) for one, _ in known.session_folders() if one.is_dir()])
     }
-    found = {id_: folders for id_, folders in agents.items() if folders}
-    if arguments.only is None and len(found) > 1:
+    if not found:
+        raise BadRequest(
+            f"there are no sessions of OpenClaw in {str(openclaw.state_dir)!r}; name its state "
+            f"folder: `notewell import openclaw PATH`"
+        )
+    if agent is None and len(found) > 1:
         raise BadRequest(
             f"this OpenClaw has several agents: {', '.join(found)}; a memory is for one, so name "
             f"one with --only"
         )
-    chosen = arguments.only or next(iter(found), None)
-    if chosen not in found:
-        known = ", ".join(found) or "none"
-        raise BadRequest(f"OpenClaw has no sessions of agent {chosen!r}; it has those of: {known}")
-    given = {**vars(arguments), "source": found[chosen], "project": None, "since": None}
-    return sessions.run(Namespace(**given))
+    if agent is not None and agent not in found:
+        raise BadRequest(f"it has no sessions of agent {agent!r}; it has: {', '.join(found)}")
+    return found[agent or next(iter(found))]
