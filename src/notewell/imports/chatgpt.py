@@ -42,10 +42,7 @@ def read(path: Path) -> Reading:
             empty += 1
             continue
         at = parse_time(item.get("update_time")) or parse_time(item.get("create_time"))
-        title = item.get("title")
-        conversations.append(
-            ImportedConversation(id_, messages, at, title if isinstance(title, str) else "")
-        )
+        conversations.append(ImportedConversation(id_, messages, at))
     if others:
         why = "edited or answered again; the branch that the conversation ended with is kept"
         left_out.append(Ignored(counted(others, "message"), why))

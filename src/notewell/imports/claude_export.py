@@ -33,13 +33,12 @@ def read(path: Path) -> Reading:
         records = item["chat_messages"] if isinstance(item["chat_messages"], list) else []
         messages = tuple(found for record in records if (found := _said(record)))
         files += sum(_files(record) for record in records)
-        id_, name = item.get("uuid"), item.get("name")
+        id_ = item.get("uuid")
         if not isinstance(id_, str) or not messages:
             empty += 1
             continue
         at = parse_time(item.get("updated_at")) or parse_time(item.get("created_at"))
-        title = name if isinstance(name, str) else ""
-        conversations.append(ImportedConversation(id_, messages, at, title))
+        conversations.append(ImportedConversation(id_, messages, at))
     if files:
         left_out.append(Ignored(counted(files, "attached file"), "only what was said is kept"))
     return Reading(conversations=tuple(conversations), left_out=(*left_out, *without_text(empty)))

@@ -46,7 +46,6 @@ class ImportedConversation:
     messages: tuple[SaidMessage, ...]
     at: datetime | None = None
     """When it was last continued."""
-    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
