@@ -193,6 +193,12 @@ def _undo(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="history", function="undo")
 
 
+def _import(parser: argparse.ArgumentParser) -> None:
+    # `import` is a keyword of Python, so the module has another name.
+    _own("imports")(parser)
+    parser.set_defaults(module="imports")
+
+
 def _model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", choices=("pull", "list"), help="download and verify one · show what is here"
@@ -324,6 +330,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         _own("review"),
     ),
     "sessions": ("keep the conversations that hosts already have", _own("sessions")),
+    "import": ("take over what another memory program or a chat app has", _import),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
     "forget": ("remove what was said from the memory", _own("forget")),
