@@ -4,7 +4,7 @@ redactor.py       START HERE: a text in, the same lines without secrets out
 deferred.py       the same, loaded at the first text
 rulebook.py       all rules, and the pass that says which of them can match
 rules.py          what a rule is
-vendor_rules.py   token formats of services: vendors_ai, vendors_build, vendors_messages, vendors_work
+vendor_rules.py   token formats of services, in four modules `vendors_*.py`
 standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
 names.py          a name before a value, as settings and code write it
@@ -22,7 +22,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.redaction.deferred import DeferredRedactor, RememberingRedactor
     from notewell.redaction.mask import KEY_BYTES, KEY_FILE, MASK, load_mask_key
-    from notewell.redaction.redactor import Redacted, Redactor, find_secrets
+    from notewell.redaction.redactor import (
+        LocatedSecret,
+        Redacted,
+        Redactor,
+        find_secrets,
+        locate_secrets,
+    )
     from notewell.redaction.rulebook import RULES_VERSION
 else:
     from notewell.lazy import lazy_exports
@@ -32,7 +38,7 @@ else:
         {
             "deferred": "DeferredRedactor RememberingRedactor",
             "mask": "KEY_BYTES KEY_FILE MASK load_mask_key",
-            "redactor": "Redacted Redactor find_secrets",
+            "redactor": "LocatedSecret Redacted Redactor find_secrets locate_secrets",
             "rulebook": "RULES_VERSION",
         },
     )
