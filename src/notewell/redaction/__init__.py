@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         find_secrets,
         locate_secrets,
     )
-    from notewell.redaction.rulebook import RULES_VERSION
+    from notewell.redaction.rules import RULES_VERSION
 else:
     from notewell.lazy import lazy_exports
 
@@ -39,6 +39,6 @@ else:
             "deferred": "DeferredRedactor RememberingRedactor",
             "mask": "KEY_BYTES KEY_FILE MASK load_mask_key",
             "redactor": "LocatedSecret Redacted Redactor find_secrets locate_secrets",
-            "rulebook": "RULES_VERSION",
+            "rules": "RULES_VERSION",
         },
     )

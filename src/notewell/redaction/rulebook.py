@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     from notewell.redaction.rules import Rule
 
-RULES_VERSION = 2
-"""Increase it with every change of a rule: sources indexed with other rules are read again."""
-
 RULES: tuple[Rule, ...] = (
     *VENDOR_RULES,
     *STANDARD_RULES,

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
+RULES_VERSION = 2
+"""Increase it with every change of a rule: sources indexed with other rules are read again."""
+
 BEGINS = r"(?:\b|\\[nrt])"
 """Where a token may begin. In pasted JSON a line break is two characters, `\\n`."""
 
