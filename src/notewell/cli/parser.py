@@ -324,6 +324,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "status": ("show the state of the memory", _status),
     "doctor": ("find problems and repair them", _own("doctor")),
     "verify": ("prove that the index matches the notes", _verify),
+    "redact": ("mask the secrets in a text: a filter", _own("redact")),
     "entries": ("single statements that agents stored (LanceDB)", _own("entries")),
     "review": (
         "propose statements from daily notes and conversations for MEMORY.md",

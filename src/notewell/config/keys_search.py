@@ -60,6 +60,9 @@ _SOURCES = (
     # Transcripts are always masked: nobody proofreads what is said to an agent.
     off("redaction.notes", "mask secrets in notes, too; secrets in transcripts are always masked",
         "ours", field="notes.redact"),
+    on("redaction.remote",
+        "mask secrets in every text that is sent to a remote provider: notes, conversations and "
+        "queries", "ours", field="embedder.mask_secrets"),
 )  # fmt: skip
 
 _EMBEDDER = (
