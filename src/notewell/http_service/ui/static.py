@@ -30,6 +30,16 @@ TYPES = {
     ".woff2": "font/woff2",
     ".txt": "text/plain; charset=utf-8",
 }
+STYLES = (
+    "base.css",
+    "frame.css",
+    "parts.css",
+    "search.css",
+    "notes.css",
+    "markdown.css",
+    "views.css",
+)
+"""Sent as one file, `page.css`: six requests less before the first paint."""
 CACHE_CONTROL = "no-cache"
 """Browsers revalidate with the ETag each time, so an upgrade takes effect at once."""
 
@@ -52,7 +62,9 @@ def web_files(folder: Path = WEB) -> dict[str, WebFile]:
             data = path.read_bytes()
             etag = f'"{hashlib.sha256(data).hexdigest()[:20]}"'
             files[path.relative_to(folder).as_posix()] = WebFile(data, TYPES[path.suffix], etag)
-    return files
+    styles = b"".join(files[name].data for name in STYLES if name in files)
+    etag = f'"{hashlib.sha256(styles).hexdigest()[:20]}"'
+    return {**files, "page.css": WebFile(styles, TYPES[".css"], etag)}
 
 
 @router.get("/", **needs("nothing"))
