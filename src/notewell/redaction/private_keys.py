@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_BLOCK_BYTES = 64 * 1024
 """A PGP key with many parts has about 10 kB; a larger block is parts of two different ones."""
 
-_LITERALS = (b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY")
+_LITERAL = b"PRIVATE"
 _GAP = r"(?: |%20|\+)"
 _FENCE = rf"-----(BEGIN|END){_GAP}(?:[A-Z0-9]+{_GAP})*PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)?-----"
 _RUN = r"[A-Za-z0-9+/=]{16,}"
@@ -33,7 +33,7 @@ def find_private_keys(data: bytes) -> Iterator[tuple[int, int]]:
     A closed block goes from BEGIN to END. A block that was cut off goes as far as it looks like
     key data, so that the text after it stays readable.
     """
-    if not any(literal in data for literal in _LITERALS):
+    if _LITERAL not in data:
         return
     fence, run, body, before = _patterns()
     fences = list(fence.finditer(data))

@@ -46,10 +46,10 @@ RULES: tuple[Rule, ...] = (
 )
 """The most certain first: where two rules match the same place, the first one names it."""
 
-BLOCK_BYTES = 16 * 1024
-"""Measured: from 8 to 64 kB the speed is the same; one block for 20 MB is ten times slower."""
+BLOCK_BYTES = 8 * 1024
+"""Measured: from 2 to 16 kB the speed is the same; one block for 20 MB is ten times slower."""
 
-MAX_MATCH_BYTES = 64 * 1024
+MAX_MATCH_BYTES = 4 * 1024
 """How far a match can reach into the blocks behind its own."""
 
 GATES = 2

@@ -63,14 +63,16 @@ ACCOUNTS = (
 )
 
 _PLAIN_LITERALS = (
-    "pass", "pwd", "pw", "kennwort", "losung", "wlan", "mdp", "phrase secr", "contrase",
-    "contrasena",
-    "clave", "parol", "codice", "senha", "wachtwoord", "has", "heslo", "senord", "adgangskode",
-    "kodeord", "salasana", "jelsz", "ifre", "kh", "sandi", "парол", "кодовое", "κωδικ",
-    "wifi", "wi-fi",
-    "token", "secret", "key", "credential", "bearer", "schl", "geheim", "cl", "jeton", "chiave",
-    "segret", "chave", "segredo", "sleutel", "klucz", "kl", "nyckel", "gle", "avain", "kulcs",
-    "anahtar", "belirte", "kunci", "cheie", "ключ", "токен", "секрет", "κλειδ",
+    "password", "pass word", "passphrase", "pass phrase", "passcode", "pass-code", "passwd",
+    "passwort", "pwd", "pw", "kennwort", "losung", "wi-fi ", "wifi ", "wlan-", "mot de passe",
+    "mdp", "phrase secr", "contrase", "contrasena", "clave", "parol", "codice", "senha",
+    "palavra-passe", "wachtwoord", "hasło", "hasła", "haslo", "heslo", "lösenord", "losenord",
+    "adgangskode", "kodeord", "passord", "salasana", "jelsz", "şifre", "sifre", "mật khẩu",
+    "sandi", "парол", "кодовое", "κωδικ", "code wi",
+    "token", "secret", "key", "credential", "bearer", "schlüssel", "geheim", "clé", "cle ",
+    "cle:", "jeton", "chiave", "segret", "chave", "segredo", "sleutel", "klucz", "klíč", "nyckel",
+    "nøgle", "avain", "kulcs", "anahtar", "belirte", "khóa", "kunci", "cheie", "ключ", "токен",
+    "секрет", "κλειδ",
 )  # fmt: skip
 LITERALS: tuple[str, ...] = (
     *_PLAIN_LITERALS,
