@@ -140,14 +140,14 @@ def _matches(data: bytes) -> Iterator[tuple[int, SecretSpan]]:
     for start, end in find_private_keys(data):
         yield -1, SecretSpan(start, end, "private-key")
     read_until = 0
-    for rank, rule, match in rulebook().matches(data):
+    for rank, rule, match, offset in rulebook().matches(data):
         if rule is PHRASE_RULE:
             # A phrase reads on behind its word; the next word there was read with it.
-            if match.start() < read_until:
+            if offset + match.start() < read_until:
                 continue
-            read_until = match.start() + PHRASE_STRIDE_BYTES
+            read_until = offset + match.start() + PHRASE_STRIDE_BYTES
         for start, end, kind in _secrets_of(rule, match):
-            yield rank, SecretSpan(start, end, kind)
+            yield rank, SecretSpan(offset + start, offset + end, kind)
 
 
 def _secrets_of(rule: Rule, match: Any) -> Iterator[tuple[int, int, str]]:

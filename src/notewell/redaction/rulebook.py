@@ -82,15 +82,17 @@ class Rulebook:
                 numbers.update(gated)
         return [(number, RULES[number], self._pattern(number)) for number in sorted(numbers)]
 
-    def matches(self, data: bytes) -> Iterator[tuple[int, Rule, Any]]:
-        """Every match of every rule, with the number of the rule, which is its rank."""
+    def matches(self, data: bytes) -> Iterator[tuple[int, Rule, Any, int]]:
+        """Every match of every rule, with the number of the rule, which is its rank, and where the
+        text of the match begins in `data`."""
         spans: dict[int, list[tuple[int, int]]] = {}
         for start, end in lines_in_blocks(data):
-            for number, rule, pattern in self.candidates(data[start:end]):
+            # A part of its own: RE2 is slower in the middle of a longer text.
+            block = data[start:end] if len(data) > end - start else data
+            for number, rule, pattern in self.candidates(block):
                 if not rule.spans_lines:
-                    yield from (
-                        (number, rule, match) for match in pattern.finditer(data, start, end)
-                    )
+                    for match in pattern.finditer(block):
+                        yield number, rule, match, start
                 elif number in spans and spans[number][-1][1] == start:
                     spans[number][-1] = (spans[number][-1][0], end)
                 else:
@@ -100,14 +102,14 @@ class Rulebook:
 
     def _over_lines(
         self, data: bytes, number: int, parts: list[tuple[int, int]]
-    ) -> Iterator[tuple[int, Rule, Any]]:
+    ) -> Iterator[tuple[int, Rule, Any, int]]:
         """Matches that begin in one of the parts; they may end behind it."""
         for start, end in parts:
             limit = min(len(data), end + MAX_MATCH_BYTES)
             for match in self._pattern(number).finditer(data, start, limit):
                 if match.start() >= end:
                     break
-                yield number, RULES[number], match
+                yield number, RULES[number], match, 0
 
     def _pattern(self, number: int) -> Any:
         # Compiling all of them takes longer than a typical text; most runs need a few.

@@ -37,6 +37,7 @@ TABLE_RULES = (
         "",
         r"(?m)^[ \t>]*[|+:-][-+|:= \t]*--[-+|:= \t]*\r?$",
         ("--",),
+        spans_lines=True,
         says="a column of a Markdown table, named by its first row",
     ),
     Rule(
@@ -44,6 +45,7 @@ TABLE_RULES = (
         rf"(?m)(?:^|[,;\t])[ \"']?(?:[\w-]+[ _-])?(?:{_CSV_WORDS})[\"']?[ ]?(?:[,;\t\r]|$)",
         _CSV_LITERALS,
         any_case=True,
+        spans_lines=True,
         says="a column of a CSV file, named by its first row",
     ),
 )
