@@ -91,8 +91,10 @@ def _search(memory: Memory, question: str, stages: Stages) -> None:
             }
         with stages.stage("fusion, time, order"):
             ranked = rank(view, context, candidates)
-        with stages.stage("passages and snippets"):
-            make_hits(view, ranked[: options.chunks_shown], candidates, context)
+        with stages.stage("passages"):
+            hits = make_hits(view, ranked[: options.chunks_shown], candidates, context)
+        with stages.stage("lines that are shown"):
+            _ = [hit.shown_text for hit in hits]
 
 
 def _questions(folder: Path, given: list[str]) -> list[str]:

@@ -41,8 +41,9 @@ In your own file, `${NAME}` is replaced by the variable `NAME` of the environmen
 A workspace's file may come with a folder from a stranger.
 It can set only the keys marked **workspace**: ranking, chunks, paths inside the workspace, and `enabled: false`.
 Every other key is ignored there; `config check` reports it as refused, and `status` and `index` name it.
-A mistake in it does not stop a command: what it is about is ignored, with a notice, and `config check` lists the mistakes.
+A mistake in it does not stop a command: what it is about is ignored, with a notice, `index`, `search` and `status` exit with 5, and `config check` lists the mistakes.
 A workspace can add extra paths; an empty list there does not clear yours.
+A folder outside the workspace counts only after you have said yes: `notewell index` asks once on a terminal, and keeps your answer in `outside-folders.json` beside your own file.
 """
 
 _SECTIONS: tuple[tuple[str, str, str, Iterable[Key]], ...] = (

@@ -83,6 +83,9 @@ class ModelFacts:
     """The share of its best window in the cosine of a chunk, against that of the whole chunk;
     0: windows get no vectors."""
 
+    masking: str = ""
+    """The version of the rules that mask secrets in what is sent to this model; empty: no text
+    leaves this machine, or the user wants it as it is."""
     measures_scale: bool = False
     """Floor and ceiling of this model are not known: they are measured from each index."""
 
@@ -168,6 +171,15 @@ class WindowedVector(NamedTuple):
     vector: Vectors
     windows: bytes = b""
     """As `core.pack_windows` gives them; empty for a chunk without windows."""
+
+
+@runtime_checkable
+class MasksSecrets(Protocol):
+    """An embedder that sends texts to another machine, without their secrets."""
+
+    def outgoing(self, texts: Sequence[str]) -> list[str]:
+        """The texts as they are sent."""
+        ...
 
 
 @runtime_checkable

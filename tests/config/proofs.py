@@ -30,6 +30,9 @@ _SEARCH: Mapping[str, tuple[str, ...]] = {
         "sessions.paths",
     ),
     "surfaces/test_sessions.py::test_notes_are_masked_too_if_asked": ("redaction.notes",),
+    "embedders/test_masked.py::test_the_setting_sends_notes_as_they_are_and_embeds_them_again": (
+        "redaction.remote",
+    ),
     "config/test_workspace_file.py::test_the_users_own_file_does_send_them": ("provider",),
     "embedders/test_environment_keys.py::test_a_user_who_says_so_lets_the_command_line_use_it": (
         "useEnvironmentKeys",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from notewell.config.layers import workspace_layer
+from notewell.config.outside_folders import answers, record_outside_answer
 from notewell.config.paths import user_config_dir
 from notewell.config.resolve import (
     ConfigScope,
@@ -264,6 +266,40 @@ def test_extra_paths_that_leave_the_workspace_are_refused_one_by_one(home: Home)
     home.folder(defaults(extraPaths=["/srv"]))
     extra_paths = home.load().agents["main"].values["memorySearch.extraPaths"]
     assert extra_paths == (("~/mine", None),)
+
+
+def test_a_folder_outside_counts_once_the_user_has_said_yes(home: Home) -> None:
+    home.folder(defaults(extraPaths=["docs", "../books", "../diary"]))
+    books, diary = (str(home.workspace.resolve().parent / name) for name in ("books", "diary"))
+    layer = workspace_layer(home.workspace, home.env)
+    assert layer is not None
+    assert layer.unasked == (books, diary)
+    record_outside_answer(home.workspace, books, home.env, allowed=True)
+    record_outside_answer(home.workspace, diary, home.env, allowed=False)
+    configuration = home.load()
+    extra_paths = configuration.agents["main"].values["memorySearch.extraPaths"]
+    assert extra_paths == (("docs", None), (books, None))
+    (refused,) = configuration.findings
+    assert "you have declined it" in refused.message
+    layer = workspace_layer(home.workspace, home.env)
+    assert layer is not None
+    assert layer.unasked == (), "nobody is asked twice"
+
+
+def test_an_answer_holds_for_one_workspace_and_for_the_folder_that_was_meant(
+    home: Home, tmp_path: Path
+) -> None:
+    books, secrets = tmp_path / "books", tmp_path / "secrets"
+    books.mkdir()
+    secrets.mkdir()
+    (tmp_path / "shelf").symlink_to(books)
+    home.folder(defaults(extraPaths=[str(tmp_path / "shelf")]))
+    record_outside_answer(home.workspace, str(books.resolve()), home.env, allowed=True)
+    assert not home.load().findings
+    (tmp_path / "shelf").unlink()
+    (tmp_path / "shelf").symlink_to(secrets)
+    assert home.load().findings, "a link that leads elsewhere is another folder"
+    assert answers(tmp_path, home.env) == {}
 
 
 def test_a_workspaces_file_can_switch_the_memory_off_and_never_on(home: Home) -> None:

@@ -172,6 +172,15 @@ def test_a_new_note_never_overwrites_one_that_is_there(open_notes: OpenNotes) ->
     assert notes.read("memory/2026-11-15-talk-3.md").text == "two\n"
 
 
+def test_a_new_note_may_be_in_folders_of_its_own(open_notes: OpenNotes) -> None:
+    notes = open_notes({})
+    assert notes.create("imported/mem0/2026-11-15", b"one\n") == (
+        "memory/imported/mem0/2026-11-15.md"
+    )
+    path = notes.create("imported/mem0/2026-11-15", b"two\n")
+    assert (path, notes.read(path).text) == ("memory/imported/mem0/2026-11-15-2.md", "two\n")
+
+
 def test_a_note_is_rewritten_or_removed_as_a_whole(open_notes: OpenNotes) -> None:
     notes = open_notes({KEY: "- one\n- two\n"})
     notes.rewrite(KEY, lambda data: data.removesuffix(b"- two\n"))

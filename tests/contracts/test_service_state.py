@@ -224,6 +224,9 @@ def test_the_same_request_at_two_replicas_is_executed_once(
     assert (refused.value.status, refused.value.kind) == (409, "under-way")
     one.close()  # The replica dies: its connection ends, and with it the lock.
     first._running[REQUEST.name].transaction._connection.close()
+    with psycopg.connect(postgres_server.owner_url("notewell")) as owner:
+        # Waits until the server has noticed.
+        owner.execute("SELECT 1 FROM notewell.idempotency WHERE tenant = %s FOR UPDATE", (tenant,))
     assert second.begin(REQUEST) == Pending(NOW)
     second.complete(REQUEST, Pending(NOW), ANSWER)
     assert second.begin(REQUEST) == ANSWER

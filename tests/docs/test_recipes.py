@@ -17,6 +17,7 @@ def test_there_is_a_recipe_for_each_thing_people_add() -> None:
     assert list(RECIPES) == [
         "Add an embedding provider",
         "Add a host",
+        "Add a program to import from",
         "Add a setting",
         "Add a command",
         "Add a storage engine",

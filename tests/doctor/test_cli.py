@@ -152,3 +152,18 @@ def test_every_word_that_a_finding_begins_with_is_on_the_page() -> None:
     }
     assert len(words) > 12
     assert {word for word in words if f"| `{word}` |" not in page} == set()
+
+
+def test_secrets_in_notes_are_located_and_never_shown(typed: Typed, ward: Ward) -> None:
+    note = ward.workspace / "memory" / "2026-10-03.md"
+    note.parent.mkdir(exist_ok=True)
+    text = "# Router\n\nThe password of the router is Sommer2024!\n"
+    note.write_text(text, encoding="utf-8")
+    assert typed("doctor", "--secrets") == 5
+    assert "memory/2026-10-03.md#L3  password" in typed.out
+    assert "Sommer" not in typed.out
+    report = typed.json("doctor", "--secrets")
+    assert {"path": "memory/2026-10-03.md", "line": 3, "kind": "password"} in report["secrets"]
+    assert note.read_text(encoding="utf-8") == text
+    note.write_text("# Router\n", encoding="utf-8")
+    assert typed("doctor", "--secrets") == 0

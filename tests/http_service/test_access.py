@@ -42,9 +42,9 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("POST", "/v1/sync"): Entry("append", 200, "/v1/sync", {}),
     ("POST", "/v1/sessions/{id}/turns"): Entry("append", 201, "/v1/sessions/s/turns", TURNS),
     ("GET", "/v1/agents"): Entry("read", 200, "/v1/agents"),
-    # Only a token for all agents may, and only if a database keeps them.
-    ("POST", "/v1/agents"): Entry("admin", 403, "/v1/agents", {"id": "late"}),
-    ("DELETE", "/v1/agents/{id}"): Entry("admin", 403, "/v1/agents/late"),
+    # 409: the agents of this service are those of its settings; see test_replicas.py.
+    ("POST", "/v1/agents"): Entry("admin", 409, "/v1/agents", {"id": "new"}),
+    ("DELETE", "/v1/agents/{id}"): Entry("admin", 409, "/v1/agents/new"),
     ("GET", "/v1/status"): Entry("read", 200, "/v1/status"),
     ("GET", "/metrics"): Entry("read", 200, "/metrics"),
     ("GET", "/healthz"): Entry("nothing", 200, "/healthz"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import queue
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -76,18 +75,6 @@ def replica(folder: Path, token: str) -> Iterator[Replica]:
         with portal.wrap_async_context_manager(running(app)):
             yield Replica(agents, kept, portal, client, token)
         portal.call(client.aclose)
-
-
-@pytest.fixture
-def tenant(
-    postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> str:
-    name = f"tenant-{uuid.uuid4()}"
-    whole = {"agents": {"defaults": {"memorySearch": {"store": {"tenant": name}}}}}
-    (tmp_path / "own.json").write_text(json.dumps(whole), encoding="utf-8")
-    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "own.json"))
-    monkeypatch.setenv(VARIABLE, postgres_server.login_url("notewell"))
-    return name
 
 
 @pytest.fixture
@@ -232,7 +219,7 @@ def test_without_a_server_the_answer_is_503_and_not_401(
     [
         "postgresql://me:geheim@db/notewell",
         "postgres://db/notewell?password=geheim",
-        "postgresql://[/x",
+        "postgresql://me:p@ss/geheim@db/notewell",
     ],
 )
 def test_no_password_stands_on_a_command_line(

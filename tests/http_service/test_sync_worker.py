@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -30,7 +29,6 @@ from notewell.notes import Entry
 from notewell.notes.postgres import _ENQUEUE
 from notewell.ports import Kind
 from notewell.postgres import Database, Scope, SyncQueue
-from notewell.postgres.address import VARIABLE
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -58,19 +56,6 @@ class CountingEmbedder(HashEmbedder):
             self.before()
             self.texts.update(texts)
         return super().embed(texts, kind)
-
-
-@pytest.fixture
-def tenant(
-    postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> str:
-    name = f"tenant-{uuid.uuid4()}"
-    whole = {"agents": {"defaults": {"memorySearch": {"store": {"tenant": name}}}}}
-    (tmp_path / "own.json").write_text(json.dumps(whole), encoding="utf-8")
-    monkeypatch.setenv("NOTEWELL_CONFIG", str(tmp_path / "own.json"))
-    monkeypatch.setenv("NOTEWELL_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv(VARIABLE, postgres_server.login_url("notewell"))
-    return name
 
 
 @pytest.fixture

@@ -61,6 +61,26 @@ def test_a_migration_that_fails_leaves_nothing_behind(empty: Database) -> None:
         assert schema_state(transaction).applied == ()
 
 
+def test_an_owner_who_is_no_superuser_creates_the_tables(
+    postgres_server: PostgresServer,
+) -> None:
+    """As with a managed service, whose operator has created the extension."""
+    name = "managed"
+    with psycopg.connect(postgres_server.owner_url("postgres"), autocommit=True) as superuser:
+        superuser.execute("CREATE ROLE database_owner LOGIN CREATEROLE PASSWORD 'x'")
+        # The role is there already, from the database of the other tests.
+        superuser.execute("GRANT notewell_app TO database_owner WITH ADMIN OPTION")
+    postgres_server.create_database(name, migrated=False, options="OWNER database_owner")
+    with psycopg.connect(postgres_server.owner_url(name)) as superuser:
+        superuser.execute("CREATE EXTENSION vector")
+    url = postgres_server.owner_url(name).replace("postgres@", "database_owner:x@")
+    database = Database(Address(Secret(url)))
+    migrate(database)
+    assert [one for one in inspect_server(database) if one.action] == []
+    assert any("owns the tables" in one.message for one in inspect_server(database))
+    database.close()
+
+
 def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database) -> None:
     migrate(empty)
     newer = "INSERT INTO notewell.migrations (number, name, breaks_older) VALUES (9001, 'x', %s)"

@@ -110,7 +110,7 @@ def test_a_workspace_cannot_name_a_database(
     values = {"driver": "postgres", "url": "postgresql://evil.example/x", "tenant": "theirs"}
     own = {"memorySearch": {"store": values}}
     (place.workspace / "notewell.json").write_text(json.dumps(own), encoding="utf-8")
-    place.run("index")
+    place.run("index", expected=5)  # The settings of the workspace are refused.
     assert (place.root / "state" / "memory").exists()  # Our own store, in files.
 
 

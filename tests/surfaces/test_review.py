@@ -168,7 +168,7 @@ def test_nothing_to_propose_and_nothing_written_have_a_code(cli: Cli) -> None:
     (cli.workspace / "memory" / "2026-11-15.md").write_text("- sunny\n", encoding="utf-8")
     assert cli("review") == 3
     assert cli("history") == 3
-    assert cli.json("history") == {"version": 1, "writes": [], "forgotten": []}
+    assert cli.json("history") == {"version": 1, "writes": [], "forgotten": [], "imports": []}
 
 
 def test_history_says_what_became_of_a_write(cli: Cli) -> None:

@@ -10,6 +10,7 @@ incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
 kept_file.py       the file of such a conversation
 importing.py       transcripts that hosts already have, kept in the same way
+import_record.py   which of them began with an import, so that it can be undone
 keep_status.py     what is kept and what is not, in words
 forget.py          messages removed from our transcripts and logs, and never kept again
 hook_state.py      when hooks last ran; sessions whose end was not reported
@@ -75,6 +76,13 @@ if TYPE_CHECKING:
         record_hook_run,
         remember_pending,
     )
+    from notewell.capture.import_record import (
+        IMPORT,
+        RecordedImport,
+        import_origin,
+        record_begun,
+        recorded_imports,
+    )
     from notewell.capture.importing import (
         ImportedTranscript,
         KeptImport,
@@ -113,6 +121,7 @@ if TYPE_CHECKING:
         SESSION_HEADING,
         Conversation,
         Saved,
+        clean_slug,
         save_session,
     )
     from notewell.capture.settings import (
@@ -127,8 +136,10 @@ if TYPE_CHECKING:
         Cut,
         NoCut,
         Undone,
+        UndoneImport,
         UnknownWrite,
         decide_cut,
+        undo_import,
         undo_write,
     )
     from notewell.capture.user_command import (
@@ -137,7 +148,7 @@ if TYPE_CHECKING:
         ask_program,
         slug_namer,
     )
-    from notewell.capture.writer import NoteWriter, capture_dir
+    from notewell.capture.writer import CreatedNote, NoteWriter, capture_dir, encode_note
 else:
     from notewell.lazy import lazy_exports
 
@@ -158,6 +169,7 @@ else:
                 "ENTRIES_DUE SessionEnd capture_health capture_trouble forget_pending "
                 "is_compacted pending_sessions record_hook_run remember_pending"
             ),
+            "import_record": ("IMPORT RecordedImport import_origin record_begun recorded_imports"),
             "importing": "KeptImport ImportedTranscript described import_transcripts",
             "incremental": "save_new_messages",
             "injected": "without_injected",
@@ -171,10 +183,13 @@ else:
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "
                 "recall_days record_recall record_search recorded_searches"
             ),
-            "session_note": "Conversation MESSAGES SESSION_HEADING Saved save_session",
+            "session_note": "Conversation MESSAGES SESSION_HEADING Saved clean_slug save_session",
             "settings": "CaptureSettings FlushSettings KeepSettings user_zone",
-            "undo": "CannotUndo Cut NOT_SAID NoCut Undone UnknownWrite decide_cut undo_write",
+            "undo": (
+                "CannotUndo Cut NOT_SAID NoCut Undone UndoneImport UnknownWrite decide_cut "
+                "undo_import undo_write"
+            ),
             "user_command": "CommandFailed SLUG_TIMEOUT_S ask_program slug_namer",
-            "writer": "NoteWriter capture_dir",
+            "writer": "CreatedNote NoteWriter capture_dir encode_note",
         },
     )

@@ -13,7 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.capture.hook_state import SessionEnd
-from notewell.capture.keeping import Kept, complete_part, keep_messages, preview_import
+from notewell.capture.keeping import (
+    Kept,
+    KeptPreview,
+    complete_part,
+    keep_exported,
+    keep_messages,
+    preview_exported,
+    preview_import,
+)
 from notewell.capture.kept_folder import kept_sizes
 from notewell.errors import NoteUnreadable, NotewellError, StateBusy
 from notewell.hosts import HOSTS
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.capture.settings import KeepSettings
-    from notewell.sessions import FoundTranscript
+    from notewell.sessions import FoundTranscript, SaidMessage
 
 REASON = "import"
 
@@ -38,6 +46,8 @@ class ImportedTranscript:
 
     found: FoundTranscript
     ended: SessionEnd
+    exported: tuple[SaidMessage, ...] | None = None
+    """Its messages, if it is from a data export: then there is no file of it alone."""
 
 
 @dataclass(slots=True)
@@ -51,6 +61,8 @@ class KeptImport:
     no_place: int = 0
     """Left out, because the settings allow no more megabytes."""
     failed: list[Ignored] = field(default_factory=list)
+    has_begun: bool = False
+    """Whether a conversation is kept of which nothing was kept before."""
     trouble: NotewellError | None = None
     """Why it has stopped early."""
 
@@ -78,10 +90,12 @@ def import_transcripts(
     settings: KeepSettings,
     now: datetime,
     on_progress: Callable[[], None] = lambda: None,
+    on_begun: Callable[[Path], None] = lambda _: None,
     is_dry_run: bool = False,
 ) -> KeptImport:
     """Keep transcripts in the folder of `kept_dir`. It stops at a folder that cannot be written;
-    what is done then is on disk. `is_dry_run`: count what would be done, and write nothing."""
+    what is done then is on disk. `on_begun` is called with each new file. `is_dry_run`: count what
+    would be done, and write nothing."""
     counts, sizes = KeptImport(), _Sizes(folder, settings)
     newest_first = sorted(transcripts, key=lambda one: one.found.mtime_ns, reverse=True)
     for number, transcript in enumerate(newest_first):
@@ -90,15 +104,16 @@ def import_transcripts(
             break
         try:
             if is_dry_run:
-                preview = preview_import(
-                    folder, transcript.ended, redact, settings=settings, now=now
-                )
+                preview = _preview(folder, transcript, redact, settings, now)
                 counts.add(preview.messages)
                 sizes.set(preview.file, transcript.found.mtime_ns / 1e9, preview.size)
             else:
-                kept = _import(folder, transcript.ended, redact, settings, now)
+                kept = _import(folder, transcript, redact, settings, now)
                 counts.add(kept.messages)
                 sizes.update(kept.file)
+                if kept.file is not None and kept.is_first:
+                    counts.has_begun = True
+                    on_begun(kept.file)
         except (NoteUnreadable, StateBusy) as error:
             counts.failed.append(Ignored(str(transcript.found.path), _why(error)))
         except NotewellError as error:
@@ -108,19 +123,36 @@ def import_transcripts(
     return counts
 
 
+def _preview(
+    folder: Path,
+    transcript: ImportedTranscript,
+    redact: Callable[[str], str],
+    settings: KeepSettings,
+    now: datetime,
+) -> KeptPreview:
+    ended, exported = transcript.ended, transcript.exported
+    if exported is None:
+        return preview_import(folder, ended, redact, settings=settings, now=now)
+    return preview_exported(folder, ended, exported, redact, settings=settings, now=now)
+
+
 def _import(
     folder: Path,
-    ended: SessionEnd,
+    transcript: ImportedTranscript,
     redact: Callable[[str], str],
     settings: KeepSettings,
     now: datetime,
 ) -> Kept:
+    ended, exported = transcript.ended, transcript.exported
+    if exported is not None:
+        return keep_exported(folder, ended, exported, redact, settings=settings, now=now)
     begun = complete_part(folder, ended, redact, settings=settings, now=now)
-    file, messages, is_complete = begun.file, begun.messages, False
+    file, messages, is_complete, is_first = begun.file, begun.messages, False, False
     while not is_complete:
         rest = keep_messages(folder, ended, redact, settings=settings, now=now, is_import=True)
         file, messages, is_complete = rest.file or file, messages + rest.messages, rest.is_complete
-    return Kept(file, messages)
+        is_first = is_first or rest.is_first
+    return Kept(file, messages, is_first=is_first)
 
 
 def _why(error: NotewellError) -> str:

@@ -240,6 +240,65 @@ def keep_turn(
     return Kept(file, len(lines), is_first=not end.size)
 
 
+def keep_exported(
+    folder: Path,
+    conversation: SessionEnd,
+    said: Sequence[SaidMessage],
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> Kept:
+    """Append what is new of a conversation that a data export has; `conversation` names the file
+    as if it had a transcript. The file gets the time of its last message, as in any import.
+
+    Raises `StateBusy` and `StateNotWritable`.
+    """
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        file, end, lines = _exported_lines(folder, conversation, said, redact, settings, now)
+        if not lines:
+            return Kept()
+        new = NewMessages(list(said), session=conversation.session)
+        header = [] if end.size else [_header(conversation, new, redact, now)]
+        before_s = file.stat().st_mtime if end.size else 0.0
+        with open_kept(file, create=True) as opened:
+            opened.append([*header, *lines], end)
+        _date(file, lines, before_s, now)
+    return Kept(file, len(lines), is_first=not end.size)
+
+
+def preview_exported(
+    folder: Path,
+    conversation: SessionEnd,
+    said: Sequence[SaidMessage],
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> KeptPreview:
+    """What `keep_exported` would add; it writes nothing. Raises `StateNotWritable`."""
+    file, end, lines = _exported_lines(folder, conversation, said, redact, settings, now)
+    return KeptPreview(file, len(lines), end.size + sum(len(encoded(line)) for line in lines))
+
+
+def _exported_lines(
+    folder: Path,
+    conversation: SessionEnd,
+    said: Sequence[SaidMessage],
+    redact: Callable[[str], str],
+    settings: KeepSettings,
+    now: datetime,
+) -> tuple[Path, KeptEnd, list[dict[str, Any]]]:
+    file = folder / kept_names(conversation.host, conversation.transcript).whole
+    end = _end_of(file if os.path.lexists(file) else None)
+    known = _ids_of(file, end) if end.size else frozenset[str]()
+    earliest = _earliest(settings, now, None)
+    is_forgotten = _forgotten(folder, conversation)
+    at = max((message.at for message in said if message.at), default=now)
+    new = NewMessages(list(said))
+    return file, end, list(_new_lines(new, as_said(redact), known, earliest, is_forgotten, at))
+
+
 def _end_of(file: Path | None) -> KeptEnd:
     if file is None:
         return KeptEnd()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notewell.capture.history import record_undo, starts_of, writes
+from notewell.capture.import_record import recorded_imports, remove_begun
 from notewell.errors import BadRequest, NoteBusy, NoteNotWritable, NotewellError, StateNotWritable
 from notewell.records import NamedTuple, dataclass
 
@@ -107,7 +108,12 @@ def undo_write(
 
     Raises `UnknownWrite`, `BadRequest` if it is undone already, `CannotUndo`, and `NoteBusy`.
     """
-    recorded = _only(notes, place, id_)
+    return _undo(notes, place, _only(notes, place, id_), now, wait_s)
+
+
+def _undo(
+    notes: NoteStore, place: Path | Logs, recorded: Recorded, now: datetime, wait_s: float
+) -> Undone:
     path = recorded.write.path
     try:
         notes.rewrite(path, lambda data: _without(data, recorded), wait_s=wait_s)
@@ -122,6 +128,49 @@ def undo_write(
         # that they are gone.
         return Undone(recorded, error)
     return Undone(recorded)
+
+
+class UndoneImport(NamedTuple):
+    """What became of an import that was taken back."""
+
+    undone: list[Undone]
+    left: list[CannotUndo]
+    """Notes that have changed since."""
+    conversations: list[str]
+    """The files that were removed."""
+    continued: list[str]
+    """Those that stay, because more was said since."""
+
+
+def undo_import(
+    notes: NoteStore,
+    place: Path | Logs,
+    origin: str,
+    *,
+    state: Path,
+    kept: Path,
+    now: datetime,
+) -> UndoneImport:
+    """Take back the notes and the conversations that one import has made. The history is at
+    `place`; `state` is the folder of `capture_dir`, `kept` that of kept conversations.
+
+    Raises `BadRequest` for an unknown one, `NoteBusy`, `StateBusy` and `StateNotWritable`.
+    """
+    ours = [one for one in writes(place, notes) if one.write.origin == origin]
+    recorded = recorded_imports(state).get(origin)
+    if not ours and recorded is None:
+        raise BadRequest(f"no import is called {origin!r}: `notewell history` lists them")
+    done = UndoneImport([], [], [], [])
+    if recorded and not recorded.undone:
+        removed, continued = remove_begun(state, kept, recorded, now)
+        done = done._replace(conversations=removed, continued=continued)
+    for one in ours:
+        if not one.undone:
+            try:
+                done.undone.append(_undo(notes, place, one, now, WAIT_S))
+            except CannotUndo as error:
+                done.left.append(error)
+    return done
 
 
 def _without(data: bytes, recorded: Recorded) -> bytes | None:

@@ -20,7 +20,7 @@ ORIGIN = "cli"
 DEGRADED = 5
 
 
-def _require_notes(memory: Memory) -> None:
+def require_notes(memory: Memory) -> None:
     """A user in the wrong folder must not get a new `memory/` there."""
     folder = memory.notes.folder
     if folder is None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         except UnicodeDecodeError as error:
             raise BadRequest(f"standard input is not UTF-8 (byte {error.start + 1})") from None
     with memory_of(arguments) as memory:
-        _require_notes(memory)
+        require_notes(memory)
         done = memory.append(text, section=arguments.section, origin=ORIGIN)
         tell_ignored(memory.settings)
     citation = f"{done.path}#{done.span}"

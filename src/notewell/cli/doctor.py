@@ -33,9 +33,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="repair what is safe: close files to other users, remove leftovers, rebuild a "
         "damaged index, bring it up to date; notes are never changed",
     )
+    parser.add_argument(
+        "--secrets",
+        action="store_true",
+        help="say where notes hold secrets, by file and line, never the secrets; changes nothing "
+        "and makes no other check",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.secrets:
+        return _secrets(arguments)
     try:
         memory = memory_of(arguments)
     # Not an error here: a memory that cannot be opened is what the command has to explain.
@@ -120,6 +128,37 @@ def _show(findings: list[Finding], results: list[RepairResult] | None) -> None:
             say(f"  {'':<10} → {finding.todo}")
     left = sum(1 for finding in findings if finding.todo)
     say(counted(left, "thing") + " to do" if left else "all is well")
+
+
+# -- secrets -------------------------------------------------------------------------------------
+
+
+def _secrets(arguments: argparse.Namespace) -> int:
+    from notewell.doctor import find_note_secrets
+
+    bar = ProgressBar()
+    with memory_of(arguments) as memory:
+        try:
+            report = find_note_secrets(memory.indexer.notes, bar.update)
+        finally:
+            bar.done()
+    if arguments.json:
+        print_json(
+            {
+                "ok": not report.secrets and not report.unread,
+                "notes": report.notes,
+                "secrets": [secret._asdict() for secret in report.secrets],
+                "unread": list(report.unread),
+            }
+        )
+    else:
+        for secret in report.secrets:
+            say(f"{secret.citation}  {secret.kind}")
+        for reason in report.unread:
+            say(f"not read: {reason}")
+        number = counted(len(report.secrets), "secret") if report.secrets else "no secrets"
+        say(f"{number} in {counted(report.notes, 'note')}")
+    return DEGRADED if report.secrets or report.unread else 0
 
 
 # -- verify --------------------------------------------------------------------------------------

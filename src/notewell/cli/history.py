@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.output import print_json, say, tell
 from notewell.cli.place import add_place, location_of
+from notewell.types import counted
 
 if TYPE_CHECKING:
     import argparse
 
-    from notewell.capture import Forgetting, Logs, Recorded
+    from notewell.capture import Forgetting, Logs, Recorded, RecordedImport
     from notewell.notes import NoteStore
 
 NOTHING_FOUND = 3
 DEGRADED = 5
 SHOWN = 20
+CONTINUED = "more of it was kept since; `notewell forget --session` removes it"
 _ONE = {
     "messages": "message",
     "conversations": "conversation",
@@ -67,11 +69,13 @@ def logs_of(notes: NoteStore) -> Logs | None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.capture import forgettings, writes
+    from notewell.capture import forgettings, recorded_imports, writes
 
     notes, folder = notes_of(arguments)
     place = logs_of(notes) or folder
     forgotten = forgettings(place)[::-1][: max(0, arguments.last)]
+    # Kept conversations are files, wherever the notes are.
+    imports = list(recorded_imports(folder).values())[::-1][: max(0, arguments.last)]
     # The journal is in the order of writing.
     newest = writes(place, notes)[::-1][: max(0, arguments.last)]
     rows = [(recorded, _state(notes, recorded)) for recorded in newest]
@@ -80,16 +84,19 @@ def run(arguments: argparse.Namespace) -> int:
             {
                 "writes": [_as_json(recorded, state) for recorded, state in rows],
                 "forgotten": [_forgotten_json(one) for one in forgotten],
+                "imports": [_import_json(one) for one in imports],
             }
         )
-        return 0 if rows or forgotten else NOTHING_FOUND
+        return 0 if rows or forgotten or imports else NOTHING_FOUND
     for recorded, state in rows:
         say(_line(recorded, state))
     for one in forgotten:
         say(_forgotten_line(one))
-    if not rows and not forgotten:
+    for recorded_import in imports:
+        say(_import_line(recorded_import))
+    if not rows and not forgotten and not imports:
         tell("Notewell has no record of a write to these notes")
-    return 0 if rows or forgotten else NOTHING_FOUND
+    return 0 if rows or forgotten or imports else NOTHING_FOUND
 
 
 def _forgotten_line(done: Forgetting) -> str:
@@ -104,6 +111,19 @@ def _forgotten_line(done: Forgetting) -> str:
 
 def _forgotten_json(done: Forgetting) -> dict[str, object]:
     return {"id": done.id, "at": done.at.isoformat(), "by": list(done.by), **done.counts}
+
+
+def _import_line(one: RecordedImport) -> str:
+    """Of the conversations; the notes of an import are among the writes."""
+    kept = f"{counted(len(one.files), 'new conversation')}{', undone' if one.undone else ''}"
+    return f"{one.origin}  {one.at.astimezone():%Y-%m-%d %H:%M}  {kept}"
+
+
+def _import_json(one: RecordedImport) -> dict[str, object]:
+    at = one.at.isoformat()
+    return {
+        "origin": one.origin, "at": at, "conversations": len(one.files), "undone": one.undone,
+    }  # fmt: skip
 
 
 def _line(recorded: Recorded, state: str) -> str:
@@ -147,9 +167,11 @@ def _as_json(recorded: Recorded, state: str) -> dict[str, object]:
 
 
 def undo(arguments: argparse.Namespace) -> int:
-    from notewell.capture import NOT_SAID, undo_write
+    from notewell.capture import IMPORT, NOT_SAID, undo_write
 
     notes, folder = notes_of(arguments)
+    if arguments.id.startswith(IMPORT):
+        return _undo_import(arguments, notes, folder)
     place = logs_of(notes) or folder
     done, unrecorded = undo_write(notes, place, arguments.id, now=datetime.now(UTC))
     size = done.write.end_byte - done.write.start_byte
@@ -160,3 +182,30 @@ def undo(arguments: argparse.Namespace) -> int:
     if unrecorded:
         tell(f"{NOT_SAID}: {unrecorded.reason}")
     return DEGRADED if unrecorded else 0
+
+
+def _undo_import(arguments: argparse.Namespace, notes: NoteStore, folder: Path) -> int:
+    from notewell.capture import NOT_SAID, undo_import
+    from notewell.sessions import kept_dir
+
+    # `capture_dir` made the folder of the state folder.
+    kept = kept_dir(folder.parents[1], location_of(arguments).agent, notes.location)
+    place, now = logs_of(notes) or folder, datetime.now(UTC)
+    done = undo_import(notes, place, arguments.id, state=folder, kept=kept, now=now)
+    paths = [one.recorded.write.path for one in done.undone]
+    if arguments.json:
+        left = [{"path": one.path, "why": one.why} for one in done.left]
+        left += [{"path": name, "why": CONTINUED} for name in done.continued]
+        fields = {"paths": paths, "conversations": done.conversations, "left": left}
+        print_json({"undone": arguments.id, **fields})
+    else:
+        removed = counted(len(paths), "note"), counted(len(done.conversations), "conversation")
+        say(f"removed {' and '.join(removed)} of {arguments.id}")
+    for one in done.left:
+        tell(f"left alone: {one.path}: {one.why}")
+    for name in done.continued:
+        tell(f"left alone: {name}: {CONTINUED}")
+    unrecorded = next((one.unrecorded for one in done.undone if one.unrecorded), None)
+    if unrecorded:
+        tell(f"{NOT_SAID}: {unrecorded.reason}")
+    return DEGRADED if done.left or done.continued or unrecorded else 0

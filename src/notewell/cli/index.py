@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import ProgressBar, print_json, say, tell, tell_ignored
+from notewell.cli.outside import ask_about_outside
 from notewell.cli.place import memory_of
 from notewell.errors import IndexBusy
 from notewell.tools import report_json
@@ -23,6 +24,7 @@ SHOWN = 20  # A list longer than this is for --json.
 
 
 def run(arguments: argparse.Namespace) -> int:
+    ask_about_outside(arguments)
     bar = ProgressBar()
     started = time.monotonic()
     with memory_of(arguments) as memory:

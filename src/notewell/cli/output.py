@@ -35,6 +35,14 @@ def say(text: str) -> None:
         sys.stdout.write(_for(sys.stdout, text) + "\n")
 
 
+def write_bytes(data: bytes) -> None:
+    """Write data to standard output as it is: for a filter."""
+    with _our_errors():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
 def _for(stream: TextIO, text: str) -> str:
     """A terminal executes escape sequences, and notes may contain any. On a terminal only our own
     bold and reset are kept; output to a pipe or a file is unchanged."""

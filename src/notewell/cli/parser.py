@@ -193,6 +193,12 @@ def _undo(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="history", function="undo")
 
 
+def _import(parser: argparse.ArgumentParser) -> None:
+    # `import` is a keyword of Python, so the module has another name.
+    _own("imports")(parser)
+    parser.set_defaults(module="imports")
+
+
 def _model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", choices=("pull", "list"), help="download and verify one · show what is here"
@@ -318,12 +324,14 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "status": ("show the state of the memory", _status),
     "doctor": ("find problems and repair them", _own("doctor")),
     "verify": ("prove that the index matches the notes", _verify),
+    "redact": ("mask the secrets in a text: a filter", _own("redact")),
     "entries": ("single statements that agents stored (LanceDB)", _own("entries")),
     "review": (
         "propose statements from daily notes and conversations for MEMORY.md",
         _own("review"),
     ),
     "sessions": ("keep the conversations that hosts already have", _own("sessions")),
+    "import": ("take over what another memory program or a chat app has", _import),
     "history": ("list what Notewell wrote to the notes", _own("history")),
     "undo": ("undo one write that `notewell history` lists", _undo),
     "forget": ("remove what was said from the memory", _own("forget")),

@@ -8,6 +8,7 @@ the host has changed that since, and nobody else may have it.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,17 @@ EARLIER_TEXTS = 6
 """How many backups are read before something is taken out: entry and hooks, installed and taken
 out one by one, make four. A file of 5 MB takes a second each."""
 _BACKUP = ".notewell-backup"
+BACKUP_ENDS = re.compile(rf"(?:{re.escape(_BACKUP)}(?:-\d+)?)?")
+"""Of names: the file itself, and its backups."""
 
 
 def back_up(file: Path, data: bytes, mode: int, owner: tuple[int, int]) -> Path | None:
-    """A copy in the same folder, under a name that is free; None if there is no such name."""
+    """A copy in the same folder, under a name that is free; None if there is no such name. One
+    with this content, which a killed process or an earlier change has made, is taken as it is."""
+    for existing in backups_of(file)[:1]:
+        with suppress(OSError):
+            if existing.read_bytes() == data:
+                return existing
     for number in range(MAX_BACKUPS):
         backup = file.with_name(f"{file.name}{_BACKUP}{f'-{number}' if number else ''}")
         if create_file(backup, data, durable=True, mode=mode, owner=owner):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.clients.backups import (
+    BACKUP_ENDS,
     EARLIER_TEXTS,
     MAX_BACKUPS,
     back_up,
@@ -156,7 +157,7 @@ def update_file(
     try:
         # People keep such files in a repository and link to them: edit the target of the link.
         file = Path(os.path.realpath(file))
-        remove_left_behind(file)
+        remove_left_behind(file, BACKUP_ENDS)
         before = _read(file)
         after = _edited(before, edit)
         if after is None:

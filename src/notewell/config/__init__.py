@@ -11,6 +11,7 @@ keys_*.py       the table; registry.py: the table as a tree and as a JSON Schema
 workspace_rules.py  what the file of a workspace may set
 validate.py     a file compared with the table: its settings and its problems
 layers.py       files from disk to checked layers
+outside_folders.py  the user's answers about folders outside a workspace
 agents.py       agents, collected from the files; bindings.py, provider_entries.py: the rest
 effects.py      values that have no effect beside others; effects_embedder.py: of the embedder
 doubts.py       values that cannot do what they say, here or anywhere
@@ -23,8 +24,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.config.document import ConfigFinding, FindingKind
-    from notewell.config.layers import workspace_file
+    from notewell.config.layers import workspace_file, workspace_layer
     from notewell.config.openclaw import OpenClaw, from_openclaw
+    from notewell.config.outside_folders import record_outside_answer
     from notewell.config.paths import (
         WORKSPACE_FILE,
         default_state_dir,
@@ -62,7 +64,8 @@ else:
         __name__,
         {
             "document": "ConfigFinding FindingKind",
-            "layers": "workspace_file",
+            "layers": "workspace_file workspace_layer",
+            "outside_folders": "record_outside_answer",
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
                 "WORKSPACE_FILE default_state_dir has_files moved_user_file unfinished "

@@ -125,7 +125,8 @@ def _behind_switches(values: Mapping[str, Any]) -> Iterator[Reason]:
             yield f"{_SEARCH}.store.{name}", "not used: store.driver is 'postgres'"
         return
     for name in ("url", "tenant"):
-        yield f"{_SEARCH}.store.{name}", "not used: store.driver is not 'postgres'"
+        why = "used with `-w postgres:` alone: store.driver is not 'postgres'"
+        yield f"{_SEARCH}.store.{name}", why
     store = f"{_SEARCH}.store.vector"
     if values[f"{store}.driver"] == "segments":
         yield f"{store}.extensionPath", "not used: store.vector.driver is 'segments'"

@@ -60,6 +60,9 @@ _SOURCES = (
     # Transcripts are always masked: nobody proofreads what is said to an agent.
     off("redaction.notes", "mask secrets in notes, too; secrets in transcripts are always masked",
         "ours", field="notes.redact"),
+    on("redaction.remote",
+        "mask secrets in every text that is sent to a remote provider: notes, conversations and "
+        "queries", "ours", field="embedder.mask_secrets"),
 )  # fmt: skip
 
 _EMBEDDER = (
@@ -117,13 +120,15 @@ _EMBEDDER = (
 _STORE = (
     Key("store.driver", Choice(("sqlite", "postgres")), "sqlite",
         "the storage engine of the index: files of this machine, or a PostgreSQL server that many "
-        "machines share (extra `postgres`)",
+        "machines share (extra `postgres`); for notes in the database (`-w postgres:`) the "
+        "default is `postgres`",
         field="store.driver"),
     Key("store.url", SecretText(), None,
-        "with `postgres`: the database, `postgresql://user:password@host/name`; "
+        "with `postgres` or `-w postgres:`: the database, `postgresql://user:password@host/name`; "
         "`NOTEWELL_DATABASE_URL` wins over it", "ours", field="store.url"),
     Key("store.tenant", Text(), "default",
-        "with `postgres`: the tenant of the agents; no agent sees rows of another tenant", "ours",
+        "with `postgres` or `-w postgres:`: the tenant of the agents; no agent sees rows of "
+        "another tenant", "ours",
         field="store.tenant"),
     Key("store.path", Text(), None,
         "the folder for indexes; each agent and workspace has a folder of its own in it; "

@@ -5,6 +5,7 @@ A problem costs one key, never the file: the walk goes on, and the default of th
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -14,6 +15,7 @@ from notewell.config.checks import (
     Unused,
 )
 from notewell.config.document import ConfigFinding, Located, plain, shown
+from notewell.config.outside_folders import answers, real_folder
 from notewell.config.registry import RENAMED, all_keys, tree
 from notewell.config.secret_values import (
     Headers,
@@ -22,7 +24,15 @@ from notewell.config.secret_values import (
     substituted,
     unset_variable,
 )
-from notewell.config.workspace_rules import Ruled, apply_rule, is_allowed, refusal
+from notewell.config.workspace_rules import (
+    Outside,
+    Ruled,
+    apply_rule,
+    is_allowed,
+    leaves_the_workspace,
+    refusal,
+    rule_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,6 +65,8 @@ class Layer(NamedTuple):
     file: str
     settings: tuple[Setting, ...]
     findings: tuple[ConfigFinding, ...]
+    unasked: tuple[str, ...] = ()
+    """Folders outside a workspace that its file names, and that the user was not asked about."""
 
 
 def dotted(path: KeyPath) -> str:
@@ -77,7 +89,9 @@ def check_document(
     """
     checker = _DocumentChecker(document.file, owner, environment, left)
     settings = tuple(checker.below((), document.root, tree()))
-    return Layer(owner, document.file, settings, (*document.findings, *checker.findings))
+    unasked = tuple(folder for folder, answer in checker.outside.items() if answer is None)
+    findings = (*document.findings, *checker.findings)
+    return Layer(owner, document.file, settings, findings, unasked)
 
 
 class _DocumentChecker:
@@ -91,6 +105,7 @@ class _DocumentChecker:
         self._environment = environment
         self._left = left
         self.findings: list[ConfigFinding] = []
+        self.outside: dict[str, bool | None] = {}
 
     def _report(self, kind: FindingKind, path: KeyPath, line: int, message: str) -> None:
         # OpenClaw's file is not ours to correct: what we cannot use is left, not an error.
@@ -157,11 +172,26 @@ class _DocumentChecker:
         if name := self._missing_key(plain(value), key):
             message = f"the environment has no {name}: the key is missing until you set it"
             self._report("note", path, value.line, message)
-        ruled = apply_rule(key, checked.value) if is_foreign else Ruled(checked.value)
+        ruled = self._ruled(key, checked.value) if is_foreign else Ruled(checked.value)
         for message in ruled.refusals:
             self._report("refused", path, value.line, message)
         if ruled.value is not None:
             yield Setting(path, key, ruled.value, value.line)
+
+    def _ruled(self, key: Key, value: Any) -> Ruled:
+        """What a workspace's file may set of a value."""
+        outside = self._outside(value) if rule_of(key) == "inside" else {}
+        self.outside |= {one.folder: one.answer for one in outside.values()}
+        return apply_rule(key, value, outside)
+
+    def _outside(self, entries: tuple[tuple[str, ...], ...]) -> dict[str, Outside]:
+        paths = [entry[0] for entry in entries if leaves_the_workspace(entry[0])]
+        if not paths:
+            return {}
+        workspace = Path(self._file).parent
+        known = answers(workspace, self._environment)
+        folders = {path: real_folder(path, workspace, self._environment) for path in paths}
+        return {path: Outside(folder, known.get(folder)) for path, folder in folders.items()}
 
     def _filled(self, value: object, key: Key) -> object:
         """The value with `${NAME}` replaced."""

@@ -2,8 +2,9 @@
 
 Such a file may come with a folder from a stranger. It may shape ranking, chunks, and which notes
 inside the workspace are indexed. It may never decide where notes are sent, which programs run, or
-what outside the workspace is read. A key that is not on this list is refused, so a new key of the
-table is refused until somebody adds it here.
+what outside the workspace is read, unless the user has said yes to that folder
+(`outside_folders`). A key that is not on this list is refused, so a new key of the table is
+refused until somebody adds it here.
 """
 
 from __future__ import annotations
@@ -37,6 +38,21 @@ WORKSPACE_RULES: Mapping[str, WorkspaceRule] = {
 """By the path of a key below its agent, or below the file for keys that belong to no agent."""
 
 
+class Outside(NamedTuple):
+    """A folder outside the workspace that its file names."""
+
+    folder: str
+    """Where the path leads."""
+    answer: bool | None
+    """What the user said; None: nobody has asked."""
+
+
+_NEXT_STEP: Mapping[bool | None, str] = {
+    None: "`notewell index` asks you on a terminal, or put it into your own file",
+    False: "you have declined it; put it into your own file if you want it",
+}
+
+
 class Ruled(NamedTuple):
     """What is left of a value from a workspace's file."""
 
@@ -51,6 +67,10 @@ def is_allowed(key: Key) -> bool:
     return key.path in WORKSPACE_RULES
 
 
+def rule_of(key: Key) -> WorkspaceRule:
+    return WORKSPACE_RULES[key.path]
+
+
 def refusal(key: Key) -> str:
     """The message about a key that only the user's own file may set."""
     return (
@@ -59,22 +79,28 @@ def refusal(key: Key) -> str:
     )
 
 
-def apply_rule(key: Key, value: Any) -> Ruled:
-    """The part of an allowed key's value that a workspace's file may set."""
-    rule = WORKSPACE_RULES[key.path]
+def apply_rule(key: Key, value: Any, outside: Mapping[str, Outside]) -> Ruled:
+    """The part of an allowed key's value that a workspace's file may set. `outside` has the paths
+    of the value that leave the workspace."""
+    rule = rule_of(key)
     if rule == "off" and value is not False:
         return Ruled(None, ("a workspace's file can only switch it off",))
     if rule == "inside":
-        return _inside(value)
+        return _inside(value, outside)
     return Ruled(value)
 
 
-def _inside(entries: tuple[tuple[str, ...], ...]) -> Ruled:
-    outside = tuple(entry[0] for entry in entries if leaves_the_workspace(entry[0]))
-    inside = tuple(entry for entry in entries if entry[0] not in outside)
+def _inside(entries: tuple[tuple[str, ...], ...], outside: Mapping[str, Outside]) -> Ruled:
+    # With the real folder, which the user was asked about, in place of the path.
+    inside = tuple(
+        (outside[entry[0]].folder, *entry[1:]) if entry[0] in outside else entry
+        for entry in entries
+        if entry[0] not in outside or outside[entry[0]].answer
+    )
     messages = tuple(
-        f"{path!r} is not a path inside the workspace: put it into your own file"
-        for path in outside
+        f"{path!r} is not a path inside the workspace: {_NEXT_STEP[one.answer]}"
+        for path, one in outside.items()
+        if not one.answer
     )
     if not entries:
         messages = ("an empty list does not clear the paths of your own file",)

@@ -74,17 +74,7 @@ class Passage:
         self.best = best
         self.part = part
 
-    def touches(self, found: FoundChunk) -> bool:
-        _, path, (start_line, end_line), part = found
-        if self.part or part:
-            return self._reaches(found)
-        return (
-            start_line <= self.end_line + 1 + BLANK_LINES
-            and self.start_line <= end_line + 1 + BLANK_LINES
-            and self.path == path
-        )
-
-    def _reaches(self, found: FoundChunk) -> bool:
+    def reaches(self, found: FoundChunk) -> bool:
         """Whether both are near parts of one line."""
         is_line = (self.path, self.start_line) == (found.path, found.span.start_line)
         if not is_line or self.part is None or found.part is None:
@@ -161,11 +151,17 @@ def merge_passages(
     passages: list[Passage] = []
     by_note: dict[str, list[Passage]] = {}
     for found in ranked:
-        _, path, span, _ = found
+        _, path, span, part = found
         others = by_note.setdefault(path, [])
+        # Up to these lines, a chunk is a neighbour.
+        first, last = span.start_line - 1 - BLANK_LINES, span.end_line + 1 + BLANK_LINES
         near = None
         for passage in others:
-            if passage.touches(found):
+            if (
+                passage.reaches(found)
+                if part or passage.part
+                else first <= passage.end_line and passage.start_line <= last
+            ):
                 near = passage
                 break
         if near is not None and _join(near, found, notes[path]):

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.ports import Vectors
 
@@ -44,7 +44,7 @@ def has_windows(packed: bytes, count: int, dims: int) -> bool:
 
 def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> dict[int, tuple[float, ...]]:
     """The cosine of each window, by the id of the chunk; rounded to nine digits."""
-    return WindowTable(packed, len(vector)).cosines(vector) if packed else {}
+    return WindowTable(packed, len(vector)).cosines(vector, packed) if packed else {}
 
 
 class WindowTable:
@@ -58,9 +58,10 @@ class WindowTable:
         self._codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
         self._lengths = np.sqrt(np.vecdot(self._codes, self._codes))
         ends = list(accumulate(counts))
-        self._places = list(zip(packed, [0, *ends], ends, strict=False))
+        self._places = dict(zip(packed, zip([0, *ends], ends, strict=False), strict=True))
 
-    def cosines(self, vector: Vectors) -> dict[int, tuple[float, ...]]:
+    def cosines(self, vector: Vectors, ids: Iterable[int]) -> dict[int, tuple[float, ...]]:
+        """Of these chunks; those without windows are left out."""
         import numpy as np
 
         # In float64 and row by row: a matrix product rounds differently depending on where a row
@@ -69,4 +70,6 @@ class WindowTable:
         lengths = self._lengths
         cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
         rows = cosines.round(9).tolist()
-        return {chunk_id: tuple(rows[start:end]) for chunk_id, start, end in self._places}
+        place_of = self._places.get
+        places = [(chunk_id, place) for chunk_id in ids if (place := place_of(chunk_id))]
+        return {chunk_id: tuple(rows[start:end]) for chunk_id, (start, end) in places}

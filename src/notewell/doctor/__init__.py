@@ -11,6 +11,7 @@ state_dir.py     permissions, file system, free space
 state_files.py   which files are ours, by their names
 notes_health.py  notes, conflict copies, the clock
 repairs.py       carrying out remedies
+secrets.py       `notewell doctor --secrets`: where notes hold secrets
 verification.py  `notewell verify`
 
 What concerns the storage of the index is asked of `IndexStore`: `check`, `repair`, `verify`.
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from notewell.doctor.checkup import examine
     from notewell.doctor.finding import SYNC, Finding, Subject
     from notewell.doctor.repairs import RepairResult, repair
+    from notewell.doctor.secrets import SecretsReport, find_note_secrets
     from notewell.doctor.state_dir import nearest
     from notewell.doctor.verification import VerifyReport, verify
 else:
@@ -33,6 +35,7 @@ else:
             "checkup": "examine",
             "finding": "SYNC Finding Subject",
             "repairs": "RepairResult repair",
+            "secrets": "SecretsReport find_note_secrets",
             "state_dir": "nearest",
             "verification": "VerifyReport verify",
         },

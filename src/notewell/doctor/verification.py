@@ -158,7 +158,8 @@ class _NoteComparison:
     def _differences(self, source: TextSource, note: Note) -> list[tuple[_Piece, bool]]:
         """The pieces that only one side has, in order; true: the index has it."""
         identity = self.view.identity()
-        if identity.redaction != self.indexer.redaction:
+        # What follows `+` says what is sent, which the texts of the index do not depend on.
+        if identity.redaction.partition("+")[0] != self.indexer.redaction:
             return []  # Other rules have masked its secrets: the texts cannot be compared.
         limits = ChunkLimits(identity.chunk_tokens, identity.chunk_overlap)
         chunks = chunk(note.text, limits, is_spoken=source.name == "sessions")

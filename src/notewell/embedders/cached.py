@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from notewell.core import has_windows
 from notewell.embedders.vectors import is_sound
 from notewell.errors import EmbedderTrouble
-from notewell.ports import EmbedsWindows, Gradual, WindowedVector
+from notewell.ports import EmbedsWindows, Gradual, MasksSecrets, WindowedVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +58,9 @@ class Cached:
             return self._embedder.embed(texts, kind)
         import numpy as np
 
+        # A vector belongs to the text that was sent, not to the one with its secrets.
+        if isinstance(self._embedder, MasksSecrets):
+            texts = self._embedder.outgoing(texts)
         digests = [_digest(text) for text in texts]
         by_digest = dict(zip(digests, texts, strict=True))
         vectors = self._cached(list(by_digest))

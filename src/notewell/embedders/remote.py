@@ -27,6 +27,7 @@ from notewell.embedders.vectors import NotRows, unit_vectors
 from notewell.errors import AnswerUnusable, EmbedderMissing, EmbedderTrouble
 from notewell.ports import ModelFacts
 from notewell.records import dataclass, replace
+from notewell.redaction import RULES_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,6 +100,7 @@ class RemoteEmbedder:
             # Our token counts are estimates, so a quarter of the limit stays free.
             chunk_tokens=model.text_tokens * 3 // 4 if model else UNKNOWN_CHUNK_TOKENS,
             endpoint_key=self.endpoint_key,
+            masking=str(RULES_VERSION) if self._plan.mask_secrets else "",
             measures_scale=True,
         )
 
@@ -135,10 +137,19 @@ class RemoteEmbedder:
         return self._plan.lacking
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        return self._embed_checked(texts, kind, None)
+        return self._embed_checked(self.outgoing(texts), kind, None)
 
     def embed_gradually(self, texts: Sequence[str], keep: Keep) -> Vectors:
-        return self._embed_checked(texts, "document", keep)
+        return self._embed_checked(self.outgoing(texts), "document", keep)
+
+    def outgoing(self, texts: Sequence[str]) -> list[str]:
+        """What leaves this machine: the texts without their secrets. A mask has no digits here,
+        so that it depends on no key; a text that is masked already stays as it is."""
+        if not self._plan.mask_secrets:
+            return list(texts)
+        from notewell.redaction import Redactor  # Imported late: the rules take time to load.
+
+        return list(map(Redactor(), texts))
 
     def close(self) -> None:
         self._client.close()

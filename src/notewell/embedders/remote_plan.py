@@ -56,6 +56,8 @@ class RemotePlan:
     query_timeout_s: float
     document_timeout_s: float
     names: SettingNames
+    mask_secrets: bool = True
+    """Whether texts are sent without their secrets."""
     broken_key: Lacking | None = None
     """A setting refers to a key, and there is none; it is also what the provider lacks."""
 
@@ -182,6 +184,7 @@ def plan_remote(
         query_timeout_s=settings.query_timeout_s or provider.query_timeout_s,
         document_timeout_s=settings.document_timeout_s or DOCUMENT_TIMEOUT_S,
         names=names,
+        mask_secrets=settings.mask_secrets,
         broken_key=lacking,
     )
     return plan, key

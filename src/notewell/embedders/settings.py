@@ -125,6 +125,8 @@ class EmbedderSettings:
     document_timeout_s: float | None = None
     """For one request with texts of notes, with all retries; None: by provider."""
     remote: RemoteSettings = RemoteSettings()
+    mask_secrets: bool = True
+    """Mask secrets in every text that is sent to a remote provider."""
     remote_counts: bool = True
     """False: for another provider than the one that `remote.*` was written for."""
     local: LocalSettings = LocalSettings()

@@ -288,6 +288,7 @@ def maker_of(identity: Identity) -> ModelFacts:
         identity.dims,
         identity.chunk_tokens,
         endpoint_key=identity.endpoint_key,
+        masking=identity.redaction.partition("+sent")[2],
     )
 
 

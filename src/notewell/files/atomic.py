@@ -149,16 +149,19 @@ def _give_to(fd: int, owner: tuple[int, int] | None) -> None:
             os.fchown(fd, *owner)
 
 
-_BESIDE = re.compile(r"-(\d{1,10})-[0-9a-f]{8}")
+_BESIDE = re.compile(r"-(\d{1,10})-[0-9a-f]{8}$")
+_NO_END = re.compile("")
 
 
-def remove_left_behind(path: Path) -> None:
-    """Remove the temporary files of `path` whose writers were killed."""
+def remove_left_behind(path: Path, ends: re.Pattern[str] = _NO_END) -> None:
+    """Remove the temporary files of `path` whose writers were killed; and those of files beside it
+    whose names are its name and one of `ends`."""
     from notewell.files.locks import is_alive
 
     start = f".{path.name}"
     with suppress(OSError):
         for name in os.listdir(path.parent):  # noqa: PTH208 - only names are wanted
-            left = _BESIDE.fullmatch(name.removeprefix(start)) if name.startswith(start) else None
-            if left and is_alive(int(left[1])) is False:
+            left = _BESIDE.search(name) if name.startswith(start) else None
+            is_ours = left and ends.fullmatch(name[len(start) : left.start()])
+            if left and is_ours and is_alive(int(left[1])) is False:
                 path.with_name(name).unlink(missing_ok=True)

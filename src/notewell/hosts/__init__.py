@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         Turn,
         folded,
         parse_time,
+        texts_of,
+        turn_of,
         without_inserted,
     )
     from notewell.hosts.registry import (
@@ -53,7 +55,10 @@ else:
                 "HOOK_GUARD HOOK_TIMEOUT_S HookCalls HookFields HookFile Host Machine McpFile "
                 "PluginFile TranscriptDatabase TranscriptFormat"
             ),
-            "messages": "Record RecordFacts SPEAKERS Turn folded parse_time without_inserted",
+            "messages": (
+                "Record RecordFacts SPEAKERS Turn folded parse_time texts_of turn_of "
+                "without_inserted"
+            ),
             "registry": (
                 "HOOK_CALLS HOOK_FILES HOSTS MCP_FILES TRANSCRIPT_DATABASES TRANSCRIPT_FORMATS"
             ),

@@ -8,7 +8,7 @@ ports.py          what a service keeps: on this machine, or in PostgreSQL (postg
 token_file.py     the file of tokens: its records, and when it is not trusted
 agents.py         the memories of the agents that are served; opened_memory.py: one of them
 directory.py      follows the settings: agents that are added and removed while it runs
-limits.py         rate limits, body limits and thread pools
+limits.py         rate limits, body limits and thread pools; strangers.py: without a token
 problems.py       errors as RFC 9457 problem+json
 schemas.py        JSON request and response models; schemas_status.py: of the status
 routes_*.py       the endpoints of the API

@@ -20,7 +20,6 @@ import logging
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import anyio
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
@@ -31,12 +30,12 @@ from notewell.http_service import problems
 from notewell.http_service.context import (
     CALLER_KEY,
     CONTEXT_KEY,
-    DELAYED_KEY,
     Caller,
     ServiceContext,
 )
-from notewell.http_service.limits import LOGIN_COST, REFUSAL_COST, TooBusy
+from notewell.http_service.limits import REFUSAL_COST, TooBusy
 from notewell.http_service.problems import Problem
+from notewell.http_service.strangers import charge_address, cost_of, delay_refusal
 from notewell.http_service.token_file import ALL_AGENTS
 from notewell.records import dataclass
 
@@ -59,13 +58,10 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC = frozenset(
     {"/", "/open", "/healthz", "/readyz", "/openapi.json", "/favicon.ico", "/robots.txt"}
 )
-LOGIN_PATH = "/open"
-PROBES = frozenset({"/healthz", "/readyz"})
 PUBLIC_BELOW = ("/web/",)
 """The static files of the UI, which contain no user data."""
 SCOPE_KEY = "x-notewell-scope"
 """The OpenAPI extension that names the scope of an operation."""
-REFUSAL_DELAY_S = 0.5
 FIRST_USE_KEY = "notewell.first_use_today"
 
 _log = logging.getLogger(__name__)
@@ -117,10 +113,7 @@ class AuthMiddleware:
         except Problem as problem:
             scope[problems.KIND_KEY] = problem.kind
             if problem.status == 429:
-                # Each refusal costs time, too: a connection gets few of them. It may be closed
-                # meanwhile, in favour of another one.
-                scope[DELAYED_KEY] = True
-                await anyio.sleep(REFUSAL_DELAY_S)
+                await delay_refusal(scope)
             await problem.response(scope["path"])(scope, receive, send)
             return
         await self._app(scope, receive, send)
@@ -139,7 +132,7 @@ class AuthMiddleware:
             caller = await self._looked_up(lambda: authenticate(self._context, scope, headers))
         except Problem as problem:
             if problem.status == 401:
-                self._take_from_stranger(scope, REFUSAL_COST)
+                charge_address(self._context.stranger_limiter, scope, REFUSAL_COST)
             raise
         scope[CALLER_KEY] = caller
         # The use is recorded later, in a thread: this method runs in the event loop.
@@ -156,22 +149,13 @@ class AuthMiddleware:
             raise problems.too_busy() from None
 
     async def _charge_stranger(self, scope: AsgiScope, headers: Headers) -> None:
-        cost = LOGIN_COST if scope["path"] == LOGIN_PATH else 1
-        # Supervisors ask these two, and would end a service that refuses to answer. They cost
-        # next to nothing.
-        if scope["path"] in PROBES or (
-            cost == 1 and await self._looked_up(lambda: self._is_known(headers))
-        ):
+        cost = cost_of(scope["path"])
+        if not cost:
             return
-        self._take_from_stranger(scope, cost)
-
-    def _take_from_stranger(self, scope: AsgiScope, cost: float) -> None:
-        address = scope["client"][0] if scope.get("client") else ""
-        wait_s = self._context.stranger_limiter.take(address, cost)
-        if wait_s:
-            raise problems.rate_limited(
-                wait_s, "too many requests without a valid token came from this address"
-            )
+        # A login costs the same for everybody: its link is looked up in a file.
+        is_file = cost == 1
+        if not (is_file and await self._looked_up(lambda: self._is_known(headers))):
+            charge_address(self._context.stranger_limiter, scope, cost)
 
     def _is_known(self, headers: Headers) -> bool:
         """A browser that is logged in sends its cookie with requests for files, too."""

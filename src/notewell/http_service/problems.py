@@ -288,7 +288,8 @@ def _problem(request: Request, error: Exception) -> Problem:
         case RequestValidationError():
             return _validation_problem(error.errors())
         case HTTPException():
-            return _http_problem(error)
+            allow = {"Allow": _methods(request)} if error.status_code == 405 else {}
+            return _http_problem(error, allow)
     return unexpected()
 
 
@@ -321,7 +322,22 @@ def _what(error: Any) -> str:
     return f"unknown field: did you mean {known!r}?" if known else "unknown field"
 
 
-def _http_problem(error: Any) -> Problem:
+def _methods(request: Request) -> str:
+    """What a path allows. Starlette names the methods of the first route alone."""
+    from fastapi.routing import iter_route_contexts
+    from starlette.routing import compile_path
+
+    path = request.scope["path"]
+    found = {
+        method
+        for route in iter_route_contexts(request.app.routes)
+        if route.path and compile_path(route.path)[0].match(path)
+        for method in route.methods or ()
+    }
+    return ", ".join(sorted(found))
+
+
+def _http_problem(error: Any, more: Mapping[str, str]) -> Problem:
     texts = {
         400: ("bad-request", "The request cannot be read", "send JSON as /openapi.json describes"),
         404: ("not-found", "Not found", "see /openapi.json for the endpoints"),
@@ -331,5 +347,5 @@ def _http_problem(error: Any) -> Problem:
         error.status_code, ("failed", "The request failed", "see /openapi.json")
     )
     # For example `Allow` with a 405.
-    headers = dict(error.headers or {})
+    headers = {**(error.headers or {}), **more}
     return Problem(error.status_code, word, title, title.lower(), action, headers)

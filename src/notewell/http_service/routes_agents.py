@@ -89,11 +89,6 @@ async def remove_agent(id: AgentId, caller: CallerDep) -> RemovedAnswer:  # noqa
 
 
 def _registry(caller: Caller) -> AgentRegistry:
-    if not caller.token.is_for_all:
-        # An admin of some agents has no say in which others there are.
-        raise problems.not_allowed(
-            "the token is not for all agents", "use a token that was made with --agent '*'"
-        )
     registry = caller.context.registry
     if registry is None:
         raise Problem(
@@ -102,5 +97,10 @@ def _registry(caller: Caller) -> AgentRegistry:
             "The agents of this service are those of its settings",
             "this service keeps its agents in a settings file, or serves one that was named",
             "change the settings file; the service follows it",
+        )
+    if not caller.token.is_for_all:
+        # An admin of some agents has no say in which others there are.
+        raise problems.not_allowed(
+            "the token is not for all agents", "use a token that was made with --agent '*'"
         )
     return registry

@@ -57,8 +57,8 @@ async def healthz() -> Alive:
 async def readyz(context: ContextDep) -> JSONResponse:
     """Whether the memory of every agent is open and can be searched: how many are, but not which.
     Right after the start, `opening` counts those of which nothing is known yet, and `indexing`
-    those whose notes are not all found yet: 503 until all are open and each finds some of its
-    notes, so that a load balancer keeps the old service for so long."""
+    those whose notes are not all found yet. 503 until all are open, so that a load balancer keeps
+    the old service for so long."""
     # Not "slow": two long syncs would make the service look as if it could not be searched.
     counted = context.readiness.recent()
     if counted is None:
@@ -71,10 +71,10 @@ async def readyz(context: ContextDep) -> JSONResponse:
         indexing=counted.indexing,
         failed=counted.failed,
     )
-    passes = counted.state in ("opening", "indexing")
-    headers = {"Retry-After": str(OPENING_RETRY_S)} if passes and not counted.can_answer else {}
-    status = 200 if counted.can_answer else 503
-    return JSONResponse(answer.model_dump(by_alias=True), status, headers)
+    # What is being indexed is answered by words as soon as there are some.
+    can_answer = counted.state in ("ready", "indexing")
+    headers = {"Retry-After": str(OPENING_RETRY_S)} if counted.state == "opening" else {}
+    return JSONResponse(answer.model_dump(by_alias=True), 200 if can_answer else 503, headers)
 
 
 @router.get("/metrics", response_class=Response, **needs("read"))
@@ -109,7 +109,7 @@ def _allows(memory: Memory, session_key: str | None) -> bool:
     return True
 
 
-MemoryState = Literal["ready", "opening", "indexing", "empty", "failed"]
+MemoryState = Literal["ready", "opening", "indexing", "failed"]
 
 
 class ReadyCount(NamedTuple):
@@ -121,8 +121,6 @@ class ReadyCount(NamedTuple):
     """Cannot be opened or read."""
     indexing: int = 0
     """Can be read, and not all notes are found yet."""
-    empty: int = 0
-    """Of `indexing`: no note is found yet."""
 
     @property
     def state(self) -> Literal["ready", "opening", "indexing", "not ready"]:
@@ -132,10 +130,6 @@ class ReadyCount(NamedTuple):
         if self.opening:
             return "opening"
         return "indexing" if self.indexing else "ready"
-
-    @property
-    def can_answer(self) -> bool:
-        return not (self.failed or self.opening or self.empty)
 
 
 class Readiness:
@@ -167,9 +161,8 @@ class Readiness:
             now = self._monotonic_s()
             if self._checked_at is None or now - self._checked_at >= READINESS_TTL_S:
                 self._count = self._counted(until_s=now + OPENING_S)
-                # What is not there yet will be soon: the next request counts again.
-                passes = self._count.opening or self._count.empty
-                self._checked_at = None if passes else self._monotonic_s()
+                # What is not open yet will be soon: the next request counts again.
+                self._checked_at = None if self._count.opening else self._monotonic_s()
             return self._count
 
     def _counted(self, until_s: float) -> ReadyCount:
@@ -184,8 +177,7 @@ class Readiness:
             ready=states["ready"],
             opening=states["opening"],
             failed=states["failed"],
-            indexing=states["indexing"] + states["empty"],
-            empty=states["empty"],
+            indexing=states["indexing"],
         )
 
     def _counted_in_database(self, registry: AgentRegistry) -> ReadyCount:
@@ -202,12 +194,10 @@ class Readiness:
         is not."""
         try:
             memory = self._agents.memory(agent)
-            counts = memory.inspect.counts()
+            memory.inspect.counts()
             folder = memory.notes.folder
             if folder is not None and not folder.is_dir():
                 return "failed"
-            if not misses_notes(memory):
-                return "ready"
+            return "indexing" if misses_notes(memory) else "ready"
         except NotewellError:
             return "failed"
-        return "empty" if counts is None else "indexing"

@@ -125,7 +125,8 @@ class NoteStore(Protocol):
         ...
 
     def create(self, stem: str, data: bytes) -> str:
-        """Make `memory/<stem>.md`, or `<stem>-2.md` and so on; durable on return.
+        """Make `memory/<stem>.md`, or `<stem>-2.md` and so on; durable on return. `/` in the stem
+        separates folders, which are made if they are missing.
 
         An existing note is never touched. Returns the path. Raises `NoteNotWritable`.
         """

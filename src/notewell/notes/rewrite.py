@@ -1,4 +1,4 @@
-"""Notes made and rewritten as a whole: a session note that is new, and an undo.
+"""Notes made and rewritten as a whole: a session note or an import that is new, and an undo.
 
     create     memory/2026-11-15-router.md, memory/2026-11-15-router-2.md, …   the first free name
     rewrite    lock ── read ── change ── temporary file, fsync ── still the same file? ── rename
@@ -11,7 +11,7 @@ lock to open the note again.
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
@@ -36,23 +36,23 @@ def numbered_paths(stem: str) -> Iterator[str]:
 
 
 def create_note(root: Path, stem: str, data: bytes) -> str:
-    with (
-        _not_writable(f"{FOLDER}/{stem}.md", "fix that; it is saved next time"),
-        descend(WritableDir(None), (str(root),)) as workspace,
-    ):
-        workspace.make_folder(FOLDER)
-        # Before the note: a durable file in a folder without a durable name would be lost.
-        workspace.sync()
-        with closing(workspace.folder(FOLDER)) as folder:
-            return _create_numbered(folder, stem, data)
+    *folders, _ = f"{FOLDER}/{stem}".split("/")
+    with _not_writable(f"{FOLDER}/{stem}.md", "fix that; it is saved next time"):
+        for depth, folder in enumerate(folders):
+            with descend(WritableDir(None), (str(root), *folders[:depth])) as parent:
+                parent.make_folder(folder)
+                # Before the note: a durable file in a folder without a durable name would be lost.
+                parent.sync()
+        with descend(WritableDir(None), (str(root), *folders)) as place:
+            return _create_numbered(place, stem, data)
 
 
-def _create_numbered(folder: WritableDir, stem: str, data: bytes) -> str:
+def _create_numbered(place: WritableDir, stem: str, data: bytes) -> str:
     for path in numbered_paths(stem):
         # No check before it: two processes would both find the name free.
         with suppress(FileExistsError):
-            os.close(folder.new_file(path.removeprefix(f"{FOLDER}/"), data))
-            folder.sync()
+            os.close(place.new_file(path.rpartition("/")[2], data))
+            place.sync()
             return path
     raise FileExistsError(f"{stem}.md and {MAX_NUMBER} more are there")
 

@@ -184,10 +184,13 @@ class Database:
             yield one
 
     @contextmanager
-    def writing(self, scope: Scope, *, lock_s: float | None = None) -> Iterator[Transaction]:
-        """`lock_s` is how long a statement waits for a lock."""
+    def writing(
+        self, scope: Scope, *, lock_s: float | None = None, idle_s: float | None = None
+    ) -> Iterator[Transaction]:
+        """`lock_s` is how long a statement waits for a lock; `idle_s`: see `Limits`."""
         limits = self.limits
-        idle = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {_ms(limits.idle_s)}"
+        idle_s = limits.idle_s if idle_s is None else idle_s
+        idle = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {_ms(idle_s)}"
         opening = _opened(idle, scope, limits.write_s, limits, lock_s)
         with self._transaction(opening, is_kept=True) as one:
             self._check_schema(one)

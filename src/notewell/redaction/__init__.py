@@ -2,8 +2,14 @@
 
 redactor.py       START HERE: a text in, the same lines without secrets out
 deferred.py       the same, loaded at the first text
-rules.py          what a rule is; standard formats, passwords, headers, names, private keys
-vendor_rules.py   token formats of clouds, code hosts, model providers and other services
+rulebook.py       all rules, and the pass that says which of them can match
+rules.py          what a rule is
+vendor_rules.py   token formats of services, in four modules `vendors_*.py`
+standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
+places.py         URLs, headers, queries, files; commands.py: command lines
+names.py          a name before a value, as settings and code write it
+phrases.py        a value in a sentence, behind a telling word (telling_words.py)
+tables.py         a column of secrets
 plausible.py      values that only look like a secret: placeholders, variables, plain words
 mask.py           `[redacted:github-token:3f2a]`, and the key of its digits
 
@@ -16,7 +22,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from notewell.redaction.deferred import DeferredRedactor, RememberingRedactor
     from notewell.redaction.mask import KEY_BYTES, KEY_FILE, MASK, load_mask_key
-    from notewell.redaction.redactor import RULES_VERSION, Redacted, Redactor, find_secrets
+    from notewell.redaction.redactor import (
+        LocatedSecret,
+        Redacted,
+        Redactor,
+        find_secrets,
+        locate_secrets,
+    )
+    from notewell.redaction.rules import RULES_VERSION
 else:
     from notewell.lazy import lazy_exports
 
@@ -25,6 +38,7 @@ else:
         {
             "deferred": "DeferredRedactor RememberingRedactor",
             "mask": "KEY_BYTES KEY_FILE MASK load_mask_key",
-            "redactor": "RULES_VERSION Redacted Redactor find_secrets",
+            "redactor": "LocatedSecret Redacted Redactor find_secrets locate_secrets",
+            "rules": "RULES_VERSION",
         },
     )

@@ -12,42 +12,29 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.records import dataclass, field
-from notewell.redaction.mask import MASK, MASK_BEGINS, mask
-from notewell.redaction.plausible import is_password, is_placeholder, is_token
-from notewell.redaction.rules import (
-    CERTAIN_RULES,
-    HEADER_RULES,
-    NAME_RULES,
-    PASSWORD_RULES,
-    family_in_prose,
-    family_of,
-    find_private_keys,
-    value_span,
+from notewell.redaction.mask import MASK_BEGINS, mask
+from notewell.redaction.names import family_of, is_named_secret, is_quoted, value_span
+from notewell.redaction.phrases import PHRASE_RULE, PHRASE_STRIDE_BYTES, phrase_spans
+from notewell.redaction.plausible import (
+    is_passphrase,
+    is_password,
+    is_placed,
+    is_placeholder,
+    is_random,
+    is_token,
 )
-from notewell.redaction.vendor_rules import VENDOR_RULES
+from notewell.redaction.private_keys import find_private_keys
+from notewell.redaction.rulebook import rulebook
+from notewell.redaction.seed_phrases import SEED_RULE, is_seed_phrase
+from notewell.redaction.tables import TABLE_RULES, table_spans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from notewell.redaction.rules import Rule
-
-RULES_VERSION = 1
-"""Increase it with every change of a rule: sources indexed with other rules are read again."""
-
-RULES: tuple[Rule, ...] = (
-    *VENDOR_RULES,
-    *CERTAIN_RULES,
-    *HEADER_RULES,
-    *PASSWORD_RULES,
-    *NAME_RULES,
-)
-"""The most certain first: where two rules match the same place, the first one names it."""
-
-_WORD_ITSELF = frozenset({"password", "pass", "pwd", "secret"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,71 +95,118 @@ class SecretSpan(NamedTuple):
     kind: str
 
 
+class LocatedSecret(NamedTuple):
+    """Where a secret is, for people; never the secret."""
+
+    line: int
+    kind: str
+
+
+def locate_secrets(text: str) -> list[LocatedSecret]:
+    """The line, from 1, and the kind of each secret, in order."""
+    data = text.encode("utf-8", "surrogatepass")
+    located, line, counted_to = [], 1, 0
+    for secret in find_secrets(data):
+        line += data.count(b"\n", counted_to, secret.start)
+        counted_to = secret.start
+        located.append(LocatedSecret(line, secret.kind))
+    return located
+
+
 def find_secrets(data: bytes) -> list[SecretSpan]:
     """In order, without overlaps, and none inside an existing mask."""
     spans = list(_matches(data))
     # Two cheap tests first: almost every text fails one of them.
     if spans and MASK_BEGINS in data:
-        spans = _outside([match.span() for match in rulebook().masks.finditer(data)], spans)
+        masks = [match.span() for match in rulebook().masks.finditer(data)]
+        spans = _outside(masks, spans)
     return _merged(spans)
 
 
-def _outside(masks: Sequence[tuple[int, int]], spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+def _outside(
+    masks: Sequence[tuple[int, int]], spans: Iterable[tuple[int, SecretSpan]]
+) -> list[tuple[int, SecretSpan]]:
     """Without this, redacting twice would mask the digits of a mask."""
     starts = [start for start, _ in masks]
-    nearest = ((span, bisect_right(starts, span.start) - 1) for span in spans)
-    return [span for span, number in nearest if number < 0 or span.start >= masks[number][1]]
+    nearest = ((ranked, bisect_right(starts, ranked[1].end - 1) - 1) for ranked in spans)
+    return [
+        ranked for ranked, number in nearest if number < 0 or ranked[1].start >= masks[number][1]
+    ]
 
 
-def _matches(data: bytes) -> Iterator[SecretSpan]:
-    """In the order of `RULES`, overlaps included."""
+def _matches(data: bytes) -> Iterator[tuple[int, SecretSpan]]:
+    """With the rank of each: the number of its rule. Overlaps included."""
     # First, so that a private key keeps its kind where other rules match inside it.
-    yield from (SecretSpan(start, end, "private-key") for start, end in find_private_keys(data))
-    for rule, pattern in rulebook().candidates(data):
-        check = _named if rule.proof in ("name", "prose") else _shaped
-        for match in pattern.finditer(data):
-            if span := check(rule, match):
-                yield span
+    for start, end in find_private_keys(data):
+        yield -1, SecretSpan(start, end, "private-key")
+    read_until = 0
+    for rank, rule, match in rulebook().matches(data):
+        if rule is PHRASE_RULE:
+            # A phrase reads on behind its word; the next word there was read with it.
+            if match.start() < read_until:
+                continue
+            read_until = match.start() + PHRASE_STRIDE_BYTES
+        for start, end, kind in _secrets_of(rule, match):
+            yield rank, SecretSpan(start, end, kind)
 
 
-def _shaped(rule: Rule, match: Any) -> SecretSpan | None:
-    start, end = match.span(1)
-    return SecretSpan(start, end, rule.kind) if _is_secret(rule, _text(match.group(1))) else None
+def _secrets_of(rule: Rule, match: Any) -> Iterator[tuple[int, int, str]]:
+    if rule is PHRASE_RULE:
+        yield from phrase_spans(match)
+    elif rule in TABLE_RULES:
+        yield from table_spans(match)
+    elif rule.proof == "name":
+        yield from _named(match)
+    elif rule is SEED_RULE:
+        if is_seed_phrase(_text(match.group(1)), *_line_around(match)):
+            yield (*match.span(1), rule.kind)
+    elif _is_secret(rule, _text(match.group(1))):
+        yield (*match.span(1), rule.kind)
 
 
 def _is_secret(rule: Rule, value: str) -> bool:
     match rule.proof:
         case "random":
+            return is_random(value)
+        case "token":
             return is_token(value)
         case "password":
-            return is_password(value)
-        case "address":  # In `user:…@host` every value is a password except the word itself.
-            return not is_placeholder(value) and value.lower() not in _WORD_ITSELF
+            return is_password(value) or is_passphrase(value)
+        case "place":
+            return is_placed(value.strip("\\"))
     return not is_placeholder(value)
 
 
-def _named(rule: Rule, match: Any) -> SecretSpan | None:
+def _named(match: Any) -> Iterator[tuple[int, int, str]]:
     name = _text(match.group(1))
-    family = family_in_prose(name) if rule.proof == "prose" else family_of(name)
+    family = family_of(name)
     if family is None:
-        return None
+        return
     start, end = value_span(match)
     value = _text(match.string[start:end])
-    # A name alone is no proof: `token: string` in documentation is no secret.
-    is_plausible = is_password(value) if family == "password" else is_token(value)
-    return SecretSpan(start, end, family) if is_plausible else None
+    # In the environment nothing but a literal can be a value: `API_KEY=…` needs no quotes.
+    quoted = is_quoted(match) or name.isupper()
+    if is_named_secret(family, value, quoted=quoted):
+        yield start, end, "api-key" if family == "key" else family
 
 
-def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+def _line_around(match: Any) -> tuple[str, str]:
+    data: bytes = match.string
+    start, end = match.span(1)
+    line_start = max(data.rfind(b"\n", max(0, start - 200), start) + 1, start - 200)
+    line_end = data.find(b"\n", end, end + 200)
+    line_end = min(len(data), end + 200) if line_end < 0 else line_end
+    return _text(data[line_start:start]), _text(data[end:line_end])
+
+
+def _merged(spans: Iterable[tuple[int, SecretSpan]]) -> list[SecretSpan]:
     """Overlapping spans become one that covers both, so that no end of a secret remains. Its kind
     is that of the more certain rule, which came first."""
-    # The rank is the position in `RULES` order, which `_matches` has kept.
-    ranked = sorted(enumerate(spans), key=lambda entry: (entry[1].start, entry[0]))
     merged: list[tuple[int, SecretSpan]] = []
-    for rank, span in ranked:
+    for rank, span in sorted(spans, key=lambda ranked: (ranked[1].start, ranked[0])):
         if merged and span.start < merged[-1][1].end:
             before_rank, before = merged[-1]
-            kind = before.kind if before_rank < rank else span.kind
+            kind = before.kind if before_rank <= rank else span.kind
             union = SecretSpan(before.start, max(before.end, span.end), kind)
             merged[-1] = (min(rank, before_rank), union)
         else:
@@ -182,57 +216,3 @@ def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
-
-
-# -- which rules can match -----------------------------------------------------------------------
-
-
-class Rulebook:
-    """All rules, compiled when they are first needed.
-
-    Every literal that some rule requires is in one `re2.Set`, a single automaton: it reads a text
-    once, at about 500 MB/s, and reports which literals occur.
-    """
-
-    def __init__(self) -> None:
-        # Imported here: a process that redacts nothing does not load RE2.
-        import re2  # type: ignore[import-untyped]
-
-        self._re2 = re2
-        self._compiled: dict[int, Any] = {}
-        users = self._users_of_literals()
-        self._users = list(users.values())
-        self._literals = re2.Set.SearchSet()
-        for literal in users:
-            self._literals.Add(literal)
-        self._literals.Compile()
-        self.masks = re2.compile(MASK)
-
-    def candidates(self, data: bytes) -> Iterator[tuple[Rule, Any]]:
-        """The rules that could match, in order, with their compiled patterns."""
-        hits = self._literals.Match(data) or ()  # RE2 returns None if nothing matches.
-        numbers = {number for hit in hits for number in self._users[hit]}
-        for number in sorted(numbers):
-            yield RULES[number], self._pattern(number)
-
-    def _pattern(self, number: int) -> Any:
-        # Compiling all of them takes longer than a typical text; most runs need a few.
-        if number not in self._compiled:
-            rule = RULES[number]
-            pattern = f"(?i){rule.pattern}" if rule.any_case else rule.pattern
-            self._compiled[number] = self._re2.compile(pattern)
-        return self._compiled[number]
-
-    def _users_of_literals(self) -> dict[str, list[int]]:
-        """The numbers of the rules that need a literal, by the literal as a pattern."""
-        users: dict[str, list[int]] = {}
-        for number, rule in enumerate(RULES):
-            for literal in rule.literals:
-                escaped = self._re2.escape(literal)
-                users.setdefault(f"(?i){escaped}" if rule.any_case else escaped, []).append(number)
-        return users
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook()

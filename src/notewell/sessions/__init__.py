@@ -5,6 +5,7 @@ transcript.py    records to text: one line per message, and the record of each l
 folders.py       which files are transcripts; opened without following links
 found.py         the transcripts of a host that can be imported
 databases.py     conversations that a host keeps in a SQLite database
+foreign_database.py  opens the databases of other programs
 compressed.py    records in the zstd format
 settings.py      what users can set for transcripts
 deltas.py        whether enough is new to read a transcript again
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         path_of_session,
         session_of_path,
     )
+    from notewell.sessions.foreign_database import database_rows
     from notewell.sessions.forgotten import (
         ForgetRule,
         ForgottenMessages,
@@ -71,6 +73,7 @@ else:
             "folders": (
                 "BLOCK_BYTES MAX_TRANSCRIPT_BYTES TranscriptFolder path_of_session session_of_path"
             ),
+            "foreign_database": "database_rows",
             "forgotten": (
                 "ForgetRule ForgottenMessages PhraseDigest phrase_digest phrase_words "
                 "read_forgotten"

@@ -3,21 +3,21 @@
     sessions/<name>/opencode.db/<id>.jsonl
     sessions/<name>/openclaw-agent.sqlite/<id>.jsonl
 
-The database belongs to the host, which may be writing. It is opened read-only for one query at a
-time, so that the host never waits for us.
+`foreign_database` opens it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from notewell.errors import NoteUnreadable
 from notewell.files import describe_os_error, why_not_plain
 from notewell.hosts import TRANSCRIPT_DATABASES
 from notewell.sessions.compressed import decompress
 from notewell.sessions.folders import SUFFIX, TranscriptFolder
+from notewell.sessions.foreign_database import database_rows
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from notewell.hosts import Record, TranscriptDatabase
-
-BUSY_MS = 200
-"""A host that does not use a write-ahead log locks readers out while it commits."""
 
 
 def database_of(names: tuple[str, ...]) -> TranscriptDatabase | None:
@@ -72,7 +69,7 @@ def conversation_records(
 ) -> list[Record | None]:
     """In order; None for a record that is damaged."""
     id_ = path.rsplit("/", 1)[1].removesuffix(SUFFIX)
-    rows = _rows(path, folder.path / database.file, database.records, {"id": id_})
+    rows = database_rows(path, folder.path / database.file, database.records, {"id": id_})
     return [_record(path, value, database) for (value,) in rows]
 
 
@@ -121,7 +118,7 @@ def _conversations(
     if why := why_not_plain(status):
         raise NoteUnreadable(key, why)
     notes = {}
-    for id_, updated_ms, size in _rows(key, file, database.sessions, {}):
+    for id_, updated_ms, size in database_rows(key, file, database.sessions, {}):
         path = f"{key}/{id_}{SUFFIX}"
         # An id is the host's, so it may be anything; what cannot be a path is left out.
         names = folder.locate(path) if id_ and isinstance(updated_ms, int) else None
@@ -129,36 +126,3 @@ def _conversations(
             stat = NoteStat(int(size), updated_ms * 1_000_000, 0, status.st_ino)
             notes[path] = FoundNote(path, stat)
     return notes
-
-
-def _is_in_use(file: Path) -> bool:
-    """Whether a program has the database open, or left changes in the log. Programs share an index
-    of the log, `-shm`; an empty log without it is from a program that has ended."""
-    try:
-        has_changes = os.lstat(f"{file}-wal").st_size > 0
-    except OSError:
-        return False
-    return has_changes or os.path.lexists(f"{file}-shm")
-
-
-def _rows(key: str, file: Path, query: str, values: dict[str, str]) -> list[tuple[Any, ...]]:
-    from urllib.parse import quote
-
-    import apsw
-
-    # Where nobody is writing, SQLite would still create files beside the host's database.
-    options = "mode=ro" if _is_in_use(file) else "mode=ro&immutable=1"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    try:
-        connection = apsw.Connection(f"file:{quote(str(file))}?{options}", flags=flags)
-        try:
-            connection.set_busy_timeout(BUSY_MS)
-            return list(connection.execute(query, values))
-        finally:
-            connection.close()
-    except apsw.Error as error:
-        # Damaged, locked, or of a version with other tables.
-        raise NoteUnreadable(key, f"its database cannot be read: {error}") from error
-    except UnicodeDecodeError as error:
-        # SQLite stores any bytes as a text.
-        raise NoteUnreadable(key, "its database has a text that is not UTF-8") from error

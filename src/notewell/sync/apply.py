@@ -238,8 +238,12 @@ class KnownVectors:
         tally: CacheTally,
         *,
         with_windows: bool = False,
+        outgoing: Callable[[Sequence[str]], list[str]] | None = None,
     ) -> None:
-        """`with_windows`: the model gives windows vectors, so that a chunk needs them, too."""
+        """`with_windows`: the model gives windows vectors, so that a chunk needs them, too.
+        `outgoing`: what is sent of a text; a chunk with a secret is embedded without it, so that
+        no vector of its own text may be used."""
+        self._outgoing = outgoing
         self._with_windows = with_windows
         self._published: IndexStore | None = published
         self._cache = cache
@@ -247,7 +251,14 @@ class KnownVectors:
         self._tally = tally
 
     def vectors(self, chunks: Sequence[StoredChunk]) -> dict[str, WindowedVector]:
+        if self._outgoing is not None:
+            texts = [split_text(one.heading, one.text).text for one in chunks]
+            sent = self._outgoing(texts)
+            chunks = [one for one, t, s in zip(chunks, texts, sent, strict=True) if t == s]
         vectors = self._from_index(chunks)
+        if self._outgoing is not None:
+            clean = {one.digest for one in chunks}
+            vectors = {digest: one for digest, one in vectors.items() if digest in clean}
         vectors |= self._from_cache([one.digest for one in chunks if one.digest not in vectors])
         if self._with_windows:
             counts = {one.digest: window_count(one) for one in chunks}
@@ -292,4 +303,9 @@ _VECTOR_FIELDS = ("provider", "model", "dims", "endpoint_key")
 
 def _has_same_vectors(found: Identity, wanted: Identity) -> bool:
     is_same = all(getattr(found, name) == getattr(wanted, name) for name in _VECTOR_FIELDS)
+    # Vectors of masked texts fit only texts that are masked alike; those of other texts fit every
+    # text that is sent as it is, and `KnownVectors` asks for no other.
+    found_masking = found.redaction.partition("+")[2]
+    if found_masking and found_masking != wanted.redaction.partition("+")[2]:
+        return False
     return is_same and found.is_readable_with(wanted.driver)

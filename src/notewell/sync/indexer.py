@@ -18,7 +18,7 @@ from notewell.core import VERSION as WORDS_VERSION
 from notewell.embedders import CacheTally
 from notewell.errors import EmbedderTrouble, IndexBusy, IndexTrouble
 from notewell.index import Identity, IndexFacts
-from notewell.ports import Prepares, ReportsWaiting
+from notewell.ports import MasksSecrets, Prepares, ReportsWaiting
 from notewell.records import dataclass, field, replace
 from notewell.sync.look import LookedResult, LookSchedule
 from notewell.sync.plan import Progress, SyncReport, TextSource, behind, gc_paused
@@ -191,7 +191,7 @@ class Indexer:
             words_version=WORDS_VERSION,
             vector_driver=requested,
             stored_by=stored_by,
-            redaction=self.redaction,
+            redaction=f"{self.redaction}+sent{facts.masking}" if facts.masking else self.redaction,
             endpoint_key=facts.endpoint_key,
         )
 
@@ -311,6 +311,7 @@ class Indexer:
                     wanted,
                     self.tally,
                     with_windows=facts.window_share > 0,
+                    outgoing=_outgoing(self.embedder, facts),
                 )
                 text = TextSync(
                     sources, writer, known, wanted, facts.reads, self.now_ns, on_progress
@@ -480,6 +481,12 @@ def _batch_failure(before: BatchFacts | None, after: BatchFacts | None) -> str |
     if before is None or after is None or after.failed_jobs == before.failed_jobs:
         return None
     return after.off_because or after.last_failure
+
+
+def _outgoing(
+    embedder: Embedder, facts: ModelFacts
+) -> Callable[[Sequence[str]], list[str]] | None:
+    return embedder.outgoing if facts.masking and isinstance(embedder, MasksSecrets) else None
 
 
 def _needs_download(embedder: Embedder) -> TypeGuard[Prepares]:

@@ -188,6 +188,9 @@ class BatchEmbedder:
     def reporting(self, on_waiting: Callable[[Waiting], None]) -> AbstractContextManager[None]:
         return self._workers.reporting(on_waiting)
 
+    def outgoing(self, texts: Sequence[str]) -> list[str]:
+        return self._plain.outgoing(texts)
+
     def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         # A query has a person waiting; a job takes minutes.
         if kind == "query" or self._uses_plain_requests(texts):
@@ -206,7 +209,7 @@ class BatchEmbedder:
         import numpy as np
 
         self._forget_fetched()
-        sent = [sendable(text) for text in texts]
+        sent = [sendable(text) for text in self._plain.outgoing(texts)]
         digests = [digest_of(text) for text in sent]
         # By digest: equal texts are embedded once.
         numbers = {digest: number for number, digest in enumerate(digests)}

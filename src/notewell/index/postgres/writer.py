@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 SUSPECTED = "a reader met damage in it"
 LATEST_NS = (1 << 63) - 1  # 2262-04-11; the integers of the server end there.
+_SPLITTING_S = 600.0
+"""A note of 32 MiB takes minutes to be split and counted, and the server hears nothing meanwhile.
+Nobody waits for these rows: the lease orders the writers."""
 
 
 class PostgresWriter:
@@ -190,7 +193,10 @@ class PostgresWriter:
         since: then the lease was lost, for example because the server was restarted."""
         number = self._opened_number
         try:
-            with index_errors(), self._database.writing(self._scope) as transaction:
+            with (
+                index_errors(),
+                self._database.writing(self._scope, idle_s=_SPLITTING_S) as transaction,
+            ):
                 generation = numbered(transaction.rows, self._scope, number)
                 if generation.commits != self._commits:
                     raise IndexBusy(generation.name, "another process, which took the lease", 0)

@@ -419,8 +419,7 @@ class SqliteView:
         table = None if self._memo is None else self._memo.window_table(self._db, len(vector))
         if table is None:
             return window_cosines(vector, self._windows(ids))
-        cosines = table.cosines(vector)
-        return {chunk_id: cosines[chunk_id] for chunk_id in ids if chunk_id in cosines}
+        return table.cosines(vector, ids)
 
     def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
         known = {} if self._memo is None else self._memo.windows

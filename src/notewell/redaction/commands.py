@@ -1,0 +1,238 @@
+"""Secrets in command lines, by command and option.
+
+In most of these places nothing but a password can be, so any value that is no placeholder is
+masked.
+"""
+
+from __future__ import annotations
+
+from notewell.redaction.rules import Rule
+
+VALUE = r"""["'`]?([^\s"'`<>|]+)"""
+"""A value up to the next space or quote."""
+
+_FLAG = r"(?:^|[\s\"'`(])--?(?:[a-z0-9.]+-)*"
+_HIDDEN = r"(?:password|passwd|passphrase|passwort|pass|pwd|pw|storepass|keypass)"
+_GENERATED = (
+    r"(?:token|secret|api-?key|access-?key|auth-?key|authtoken|secret-?key|private-?key"
+    r"|credential)"
+)
+
+
+def command(names: str, flags: str, *, attached: bool = False) -> Rule:
+    """The value of one of `flags` (a pattern) of one of the commands (separated by spaces)."""
+    commands = "|".join(names.split())
+    gap = "" if attached else r"(?:[ =]+)"
+    return Rule(
+        "command-password",
+        rf"\b(?:{commands})\b(?:[^\n|;&\\]*?\s)??(?:{flags}){gap}{VALUE}",
+        tuple(names.replace("\\", "").split()),
+        proof="place",
+    )
+
+
+COMMAND_RULES = (
+    command(
+        "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mycli",
+        "-p",
+        attached=True,
+    ),
+    command("7z 7za 7zz rar unrar", "-p|-hp", attached=True),
+    command("redis-cli valkey-cli", "-a|--pass"),
+    Rule(
+        "command-password",
+        r"\b(?:(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|oc|az|cf)\b[^\n|;&]*?\blogin\b"
+        r"|twine|cqlsh|mongo(?:sh|dump|restore|export|import)?|psexec|rdesktop|ncftp(?:put|get)|influx)\b"
+        rf"[^\n|;&\\]*?\s-p[ =]?{VALUE}",
+        ("login", "twine", "cqlsh", "mongo", "psexec", "rdesktop", "ncftp", "influx"),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\s-u[ =]?[\w.@\\-]+(?:\s[^\n|;&\\]*?)?\s-p[ =]?{VALUE}",
+        (" -u",),
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        rf"\s-U[ =]?[\w.@\\-]+(?:\s[^\n|;&\\]*?)?\s-[Pp][ =]?{VALUE}",
+        (" -U",),
+        proof="place",
+    ),
+    command(
+        "sqlcmd bcp isql tsql osql mosquitto_pub mosquitto_sub ipmitool zip zipcloak unzip",
+        "-P",
+        attached=False,
+    ),
+    command("ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami", "-w"),
+    command("sshpass", "-p", attached=False),
+    Rule("command-password", rf"\bsshpass\s+-p\s*{VALUE}", ("sshpass",), proof="place"),
+    command("useradd usermod", "-p|--password"),
+    command("snmpwalk snmpget snmpset snmpbulkwalk", "-[AXc]"),
+    Rule(
+        "command-password",
+        rf"\bopenssl\b[^\n|;&\\]*?\s(?:-k\s+|-pass(?:in|out)?\s+pass:){VALUE}",
+        ("openssl",),
+        proof="place",
+    ),
+    command("ssh-keygen", "-[NP]"),
+    Rule(
+        "command-password",
+        rf"\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+{VALUE}",
+        ("htpasswd",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\brabbitmqctl\s+(?:add_user|change_password|authenticate_user)\s+\S+\s+{VALUE}",
+        ("rabbitmqctl",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\bnet\s+use\s+(?:\S+\s+)??(?:\\\\\S+\s+){VALUE}\s+/user:",
+        ("net use",),
+        any_case=True,
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        rf"\bnet\s+use\s[^\n]*?/user:\S+\s+{VALUE}",
+        ("net use",),
+        any_case=True,
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        rf"\bnet\s+user\s+\S+\s+{VALUE}",
+        ("net user",),
+        any_case=True,
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        rf"\s/(?:p|pass|password|rp|pwd):{VALUE}",
+        ("/p:", "/pass", "/rp:", "/pwd:"),
+        any_case=True,
+        proof="password",
+    ),
+    Rule("command-password", rf"\s/rp\s+{VALUE}", ("/rp ",), proof="password"),
+    Rule(
+        "command-password",
+        rf"\bsmbclient\b[^\n]*?-U\s*[\w.\\-]+%{VALUE}",
+        ("smbclient", "rpcclient"),
+        proof="place",
+    ),
+    Rule("command-password", rf"\blftp\b[^\n]*?-u\s*[\w.@-]+,{VALUE}", ("lftp",), proof="place"),
+    Rule(
+        "command-password",
+        rf"\bftp\b[^\n]*\buser\s+[\w.@-]+\s+{VALUE}",
+        ("user ",),
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        r"\becho\s+(?:-n\s+)?[\"']?([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+-S|su\b|docker\s+login|podman\s+login|passwd|cryptsetup|kinit|gpg|openssl|vault|gh\s+auth|helm\s+registry)",
+        ("echo",),
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        r"\becho\s+[\"']?[\w.-]+:([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+)?chpasswd",
+        ("chpasswd",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\b(?:kinit|login|passwd|su|auth)\b[^\n]*<<<\s*{VALUE}",
+        ("<<<",),
+        proof="password",
+    ),
+    Rule("command-password", rf"\bAUTH\s+(?:default\s+)?{VALUE}", ("AUTH ",), proof="password"),
+    # `curl -u`, `http -a`, `etcdctl --user`, `--proxy-user`: user and password in one argument.
+    Rule(
+        "command-password",
+        r"\s(?:-[a-zA-Z]*u|-a|--user|--auth|--proxy-user|--userpwd|--basic)[ =]*"
+        + r"""["']?[\w.@%\\-]+:([^\s"'@/]+(?:@[^\s"'/]+)?)""",
+        (" -u", " -su", " -ku", " -iu", " -a ", "--user", "--auth", "--proxy-user"),
+        proof="password",
+    ),
+    Rule(
+        "command-password",
+        r"\bcurl\b[^\n|;&]*\s(?:-u|--user)[ =]?" + r"""["']?[^\s:"']+:([^\s"']+)""",
+        ("curl",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"{_FLAG}{_HIDDEN}(?:[ \t]+|=)" + VALUE,
+        ("pass", "pwd", "-pw"),
+        any_case=True,
+        proof="password",
+    ),
+    Rule(
+        "command-token",
+        rf"{_FLAG}{_GENERATED}(?:[ \t]+|=)" + VALUE,
+        ("-token", "secret", "key", "credential"),
+        any_case=True,
+        proof="token",
+    ),
+    # `ngrok authtoken …`, `vault login …`, `cargo login …`: the last word of the command.
+    Rule(
+        "command-token",
+        r"\b(?:vault|cargo|wandb|heroku|ngrok|cloudflared|gh|glab|npm|fly|flyctl|doctl|doppler|pulumi|sentry-cli|railway|netlify|vercel|tailscale|snyk|semgrep|replicate)\b"
+        r"[^\n|;&]{0,60}?\b(?:login|auth\w*|authtoken|add-authtoken|install|--key|-t|token)[:\s=]+([A-Za-z0-9._~+/=-]{16,})",
+        ("login ", "authtoken", "auth ", "auth:", "service install"),
+        proof="random",
+    ),
+    Rule(
+        "command-token",
+        r"\bgem\s+push[^\n]*--key\s+([A-Za-z0-9_-]{16,})",
+        ("gem push",),
+        proof="random",
+    ),
+    Rule("command-token", r"<<<\s*[\"']?([A-Za-z0-9._~+/=-]{16,})", ("<<<",), proof="random"),
+    Rule(
+        "command-token",
+        r"\b(?:doctl|glab|gh)\b[^\n|;&]*\s-t\s+([A-Za-z0-9._-]{16,})",
+        ("doctl", "glab", "gh auth"),
+        proof="random",
+    ),
+    Rule(
+        "command-password",
+        rf"\bkubeadm\s+join\b[^\n]*--token\s+{VALUE}",
+        ("kubeadm",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\bwpa_passphrase\s+\S+\s+{VALUE}",
+        ("wpa_passphrase",),
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\bpoetry\s+config\s+http-basic\.\S+\s+\S+\s+{VALUE}",
+        ("http-basic.",),
+        proof="place",
+    ),
+    Rule(
+        "command-token",
+        r"\bpoetry\s+config\s+pypi-token\.\S+\s+([A-Za-z0-9_-]{16,})",
+        ("pypi-token.",),
+        proof="random",
+    ),
+    Rule(
+        "command-password",
+        r"ConvertTo-SecureString\b(?:\s+-String)?\s+[\"']([^\"'\n]+)[\"']",
+        ("ConvertTo-SecureString",),
+        any_case=True,
+        proof="place",
+    ),
+    Rule(
+        "command-password",
+        rf"\biscsiadm\b[^\n]*auth\.password\w*\s+-v\s+{VALUE}",
+        ("iscsiadm",),
+        proof="place",
+    ),
+)

@@ -1,0 +1,179 @@
+"""Names before values, as settings and code write them: `password = …`, `"apiKey": "…"`.
+
+The name decides what its value must look like. Group 1 of a pattern is the name, and one of the
+groups 2 to 5 the value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+from notewell.redaction.plausible import (
+    MEDIUM,
+    is_identifier,
+    is_passphrase,
+    is_random,
+    is_token,
+    password_strength,
+    word_set,
+)
+from notewell.redaction.rules import Rule
+
+Family: TypeAlias = Literal["password", "secret", "token", "api-key", "key"]
+"""`key` is a key of unknown use (`cache_key`, `mistral_key`): its value must look random."""
+
+# A value is the content of a quote, or the characters up to the next space. A quote may be
+# escaped, as in JSON inside JSON, and may be left open.
+_VALUE = r"""(?:\\{0,3}"([^"\n]+)|\\{0,3}'([^'\n]+)|`([^`\n]+)|([^\s"'`,;<>|]+))"""
+_PARTS = (
+    "pass",
+    "pwd",
+    "pw",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "auth",
+    "pin",
+)
+_NAME = (
+    rf"((?:[a-z0-9_.-]*(?:{'|'.join(_PARTS[:-1])})[a-z0-9_-]*|\b(?:[a-z0-9]+_)*pat"
+    r"|[a-z0-9_.-]*pin[_.-]?code))"
+)
+# What may close a name: quotes, brackets, an index, a remark, Markdown.
+_CLOSED = r"""(?:\\{0,3}["'`])?[\])]?(?:\[\d+\])?(?:[ ]\([^()\n]{1,24}\))?[`*]{0,3}"""
+_TYPE = r":[ \t]*[a-z][a-z0-9_\[\]|., ]{0,30}?[ \t]*=[ \t]*"
+_SIGN = r"[ \t]*(?:=>|:=|->|→|={1,3}|[:：]|\|)\*{0,2}[ \t]*"
+# `{"name": "API_KEY", "value": "…"}`, `<add key="…" value="…">`, `--name … --value …`.
+_PAIR = r"""["']?[ \t]*,?\s*["']?(?:--)?value["']?[ \t]*[:=]?[ \t]*"""
+
+NAME_RULES = (
+    # First: the name is itself a value, behind `key=` or `"name":`.
+    Rule(
+        "",
+        rf"""\b(?:key|name)["']?[ \t]*[:=][ \t]*["']?{_NAME}{_PAIR}""" + _VALUE,
+        ("value",),
+        any_case=True,
+        proof="name",
+        spans_lines=True,
+        says='`{"name": "API_KEY", "value": "…"}`',
+    ),
+    Rule(
+        "",
+        _NAME + rf"(?:{_CLOSED}(?:{_SIGN}|{_TYPE})|{_PAIR}|[\"'][ \t]*,[ \t]*)" + _VALUE,
+        (*_PARTS, "pat"),
+        any_case=True,
+        proof="name",
+        says='a value behind a name: `password = …`, `"apiKey": "…"`',
+    ),
+    Rule(
+        "",
+        rf"<(?:[a-z]+>)?{_NAME}(?:</t[hd]>\s*<td|</dt>\s*<dd)?>\s*()()()([^\s<>]+)</",
+        (">",),
+        any_case=True,
+        proof="name",
+        says="the content of an element: `<password>…</password>`",
+    ),
+    # A name that ends a line, and the value alone on the next one.
+    Rule(
+        "",
+        _NAME
+        + r"""(?:\\{0,3}["'`])?\*{0,2}[ \t]*[:：=]\*{0,2}[ \t]*(?:[|>][-+]?)?[ \t]*\r?\n\s*"""
+        r"(?:```[a-z]*\s*\n)?[ \t>]*[\"'`]?()()()([^\s\"'`,;<>]+)[\"'`]?[ \t]*(?:\r?\n|$)",
+        _PARTS,
+        any_case=True,
+        proof="name",
+        spans_lines=True,
+        says="a value alone on the line after its name",
+    ),
+)
+
+_PASSWORDS = word_set(
+    "password passwd passwort pwd passphrase passcode pass pw kennwort psk pincode userpass"
+)
+_NO_PASSWORD = word_set("bypass compass trespass surpass encompass overpass underpass multipass")
+_SECRETS = word_set("secret secrets credential credentials creds clientsecret appsecret")
+_TOKENS = word_set(
+    "token authtoken accesstoken refreshtoken bearer jwt auth pat authorization apitoken bottoken"
+)
+_KEYS = word_set(
+    "apikey accesskey secretkey authkey privatekey licensekey authkey subscriptionkey"
+)
+_OF_KEY = word_set(
+    "api access auth secret private encryption signing account master service license admin"
+    " webhook session shared app application client deploy hmac jwt cookie storage subscription"
+    " licence recovery preshared decryption write routing integration server"
+)
+_NO_SECRET_KEY = word_set(
+    "public pub primary foreign cache sort partition idempotency object row dict s3 map hash index"
+    " unique composite group state query storage redis lookup dedup deduplication sorting routing"
+    " config registry translation i18n message locale entry node reference ref ssh host commit"
+)
+_TRAILING = word_set(
+    "prod production dev development staging stage test testing live base old new current main"
+    " primary secondary default plain value plaintext string text b64 base64 encrypted raw"
+)
+_PARAMETER = re.compile(rb"&(?:amp;)?[A-Za-z_][A-Za-z0-9_.-]*=")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_QUOTED = (2, 3, 4)
+
+
+def family_of(name: str) -> Family | None:
+    """What a name says about its value; None for `tokens`, `keyboard`, `secretRef`, `tokenFile`.
+
+    The last word decides: `api_token_count` is a count, `count_token` is a token.
+    """
+    words = [word.lower() for word in _HUMPS.findall(name)]
+    while words and (words[-1] in _TRAILING or words[-1].isdigit()):
+        words.pop()
+    if not words or "public" in words:
+        return None
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in _PASSWORDS or (last == "code" and before == "pin") or _ends_as_password(last):
+        return "password"
+    if last.endswith("secret") or last in _SECRETS:
+        return "secret"
+    if last == "key" and before in {"secret", "private"}:
+        return "secret"
+    if last in _TOKENS or last.endswith("token"):
+        return "token"
+    if last in _KEYS or (last == "key" and before in _OF_KEY):
+        return "api-key"
+    return "key" if last == "key" and before not in _NO_SECRET_KEY else None
+
+
+def _ends_as_password(word: str) -> bool:
+    """`pgpassword`, `sshpass`, `rpcpassword`: run together, as environment variables are."""
+    return word.endswith(("password", "passwd", "passphrase", "pwd")) or (
+        word.endswith("pass") and word not in _NO_PASSWORD
+    )
+
+
+def is_named_secret(family: Family, value: str, *, quoted: bool) -> bool:
+    """A name alone is no proof: `token: string` in documentation is no secret."""
+    if family == "password":
+        return password_strength(value) >= MEDIUM or (quoted and is_passphrase(value))
+    if family == "key":
+        return is_random(value)
+    return is_token(value) and (quoted or not is_identifier(value))
+
+
+def is_quoted(match: Any) -> bool:
+    return any(match.group(number) for number in _QUOTED)
+
+
+def value_span(match: Any) -> tuple[int, int]:
+    """The span of the value, without the characters that belong to the sentence around it."""
+    group = next(number for number in (2, 3, 4, 5) if match.group(number))
+    start, end = match.span(group)
+    # An escaped quote leaves a backslash at the end; a sentence or a list leaves punctuation.
+    value: bytes = match.group(group)
+    trimmed = value.rstrip(b"\\") if group != 5 else _without_punctuation(value)
+    return start, end - (len(value) - len(trimmed))
+
+
+def _without_punctuation(value: bytes) -> bytes:
+    """An unquoted value ends before the next parameter of a URL and before punctuation."""
+    value = value.split(b"\\n", 1)[0] or value
+    return _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".,:;)]}*|\\")
