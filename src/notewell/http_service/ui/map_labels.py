@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LEVELS = (12, 60, 240)
 """Regions of each level on a full map. A small map has fewer: see `POINTS_PER_REGION`."""
-POINTS_PER_REGION = (40, 16, 8)
+POINTS_PER_REGION = (12, 8, 6)
 PLACE_WEIGHT = 1.3
 """How much the position of a point counts against its vector, which has the length 1."""
 ROUNDS = 12
@@ -90,10 +90,13 @@ def label_map(
     labels: list[Label] = []
     regions = np.zeros(count, np.int64)
     everywhere = Counter(word for chunk in words for word in chunk)
+    last = 1
     for level, most in enumerate(LEVELS):
         wanted = min(most, count // POINTS_PER_REGION[level])
-        if wanted < 2:
+        # A level that hardly divides the one before would only repeat its names.
+        if wanted < last * 2:
             continue
+        last = wanted
         if level == 0:
             # With their vectors: where two regions meet, the meaning of a point decides.
             members = regions = _k_means(np.hstack([positions * PLACE_WEIGHT, vectors]), wanted)

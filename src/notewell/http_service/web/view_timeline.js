@@ -116,7 +116,7 @@ function captured(event, page, again) {
   const undo = event.canUndo && page.can("admin") && el("button", { type: "button", class: "small", "aria-label": `Undo ${event.id}`, onClick: () => takeBack(page, event.path, event.id, status, again) }, icon("undo"), "Undo");
   return [
     el("div", { class: "event-head" }, noteLink(event), undo),
-    event.text && el("p", { class: "event-text", dir: "auto" }, event.text),
+    event.text && event.text !== event.title && el("p", { class: "event-text", dir: "auto" }, event.text),
     el("p", { class: "where" }, el("span", {}, who(event), event.whole ? " wrote this note" : " added an entry"), event.undone && el("span", { class: "badge" }, "undone")),
     status,
   ];
