@@ -162,8 +162,15 @@ def document() -> dict[str, Any]:
 
     import anyio
 
-    from notewell.http_service import TOKENS_FILE, Agents, AllowedHosts, ServedAgent, TokenStore
-    from notewell.http_service.app import build_api, build_context, local_state
+    from notewell.http_service import (
+        TOKENS_FILE,
+        Agents,
+        AllowedHosts,
+        ServedAgent,
+        TokenStore,
+        local_state,
+    )
+    from notewell.http_service.app import build_api, build_context
 
     nowhere = Path("nowhere")
     agents = Agents({"main": ServedAgent(str(nowhere))}, nowhere, watch=False)

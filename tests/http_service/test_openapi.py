@@ -105,4 +105,3 @@ def test_whatever_is_sent_the_answers_are_as_described(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    assert "No issues found" in done.stdout, done.stdout[-3000:]

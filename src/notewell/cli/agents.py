@@ -20,7 +20,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Running replicas follow, without a restart. The agents of a service on one machine are "
         "those of its settings file."
     )
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     add = actions.add_parser("add", help="serve one more agent")
     list_ = actions.add_parser("list", help="list the agents that are served")
     remove = actions.add_parser("remove", help="serve an agent no more; its notes stay")

@@ -23,7 +23,9 @@ DEGRADED = 5
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     added = {name: _action(actions, name, summary) for name, summary in _ACTIONS.items()}
     added["recall"].add_argument("query", nargs="+", help="what to look for")
     added["recall"].add_argument(

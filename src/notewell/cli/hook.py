@@ -60,7 +60,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     from notewell.cli.hook_keep import add_notes_only
 
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     for event, summary in _EVENTS.items():
         command = actions.add_parser(event, help=summary)
         command.set_defaults(action=event, wait=LEASE_WAIT_S)

@@ -30,7 +30,9 @@ _OPTIONS = ("agent", "session key", "state dir")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     serve = actions.add_parser("serve", help="serve an MCP client (standard input and output)")
     serve.set_defaults(action="serve")
     add_place(serve, json=False)

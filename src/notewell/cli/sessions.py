@@ -36,7 +36,9 @@ NOTHING_FOUND = 3
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     command = actions.add_parser("import", help="keep the conversations that hosts already have")
     command.add_argument(
         "source",

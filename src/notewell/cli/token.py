@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(
+        title="actions", description="", metavar="ACTION", required=True
+    )
     create = actions.add_parser("create", help="make a token and print it, once")
     _add_create_options(create)
     list_ = actions.add_parser("list", help="list the tokens, without their secrets")

@@ -5,6 +5,7 @@ context.py        ServiceContext (shared objects) and Caller (the authenticated 
 auth.py           authentication and authorization: Host, Origin, credentials, scopes
 tokens.py         bearer tokens, browser cookies and login links, stored as digests
 ports.py          what a service keeps: on this machine, or in PostgreSQL (postgres/)
+state_files.py    the files in which a service of one machine keeps it
 token_file.py     the file of tokens: its records, and when it is not trusted
 agents.py         the memories of the agents that are served; opened_memory.py: one of them
 directory.py      follows the settings: agents that are added and removed while it runs
@@ -29,13 +30,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from notewell.http_service.agents import AgentDirectory, Agents, Roster, ServedAgent
-    from notewell.http_service.app import create_app, local_state
+    from notewell.http_service.app import create_app
     from notewell.http_service.auth import AllowedHosts
     from notewell.http_service.directory import DirectoryFollower
     from notewell.http_service.limits import ServiceLimits
     from notewell.http_service.observability import configure_logging
     from notewell.http_service.ports import AgentRegistry, Links, ServiceState, Tokens
     from notewell.http_service.serving import serve
+    from notewell.http_service.state_files import local_state
     from notewell.http_service.token_file import ALL_AGENTS, Scope, Token
     from notewell.http_service.tokens import (
         LINKS_FILE,
@@ -55,10 +57,11 @@ else:
         __name__,
         {
             "agents": "AgentDirectory Agents Roster ServedAgent",
-            "app": "create_app local_state",
+            "app": "create_app",
             "auth": "AllowedHosts",
             "directory": "DirectoryFollower",
             "limits": "ServiceLimits",
+            "state_files": "local_state",
             "observability": "configure_logging",
             "ports": "AgentRegistry Links ServiceState Tokens",
             "serving": "serve",

@@ -44,7 +44,6 @@ from notewell.http_service import (
 from notewell.http_service.auth import SCOPE_KEY, AllowedHosts, AuthMiddleware
 from notewell.http_service.compression import CompressionMiddleware
 from notewell.http_service.context import ServiceContext
-from notewell.http_service.idempotency import FOLDER, IdempotencyStore
 from notewell.http_service.limits import RateLimiter, ServiceLimits, WorkerPools
 from notewell.http_service.metrics import Metrics
 from notewell.http_service.middleware import HeadMiddleware, ObservabilityMiddleware
@@ -56,12 +55,11 @@ from notewell.http_service.routes_mcp import McpSessions
 from notewell.http_service.routes_status import Readiness
 from notewell.http_service.routes_write import SyncJobs
 from notewell.http_service.schemas import ProblemModel
-from notewell.http_service.tokens import LINKS_FILE, LoginLinks
+from notewell.http_service.state_files import local_state
 from notewell.http_service.ui import static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
 
     from fastapi.telemetry import TelemetryConfig
     from starlette.types import ASGIApp
@@ -113,11 +111,6 @@ def create_app(
         route.endpoint: route.path_format or "" for route in iter_route_contexts(api.routes)
     }
     return ObservabilityMiddleware(AuthMiddleware(api, context), context.metrics, templates)
-
-
-def local_state(folder: Path, tokens: Tokens) -> ServiceState:
-    """What a service of this machine keeps, in files of the state folder."""
-    return ServiceState(tokens, LoginLinks(folder / LINKS_FILE), IdempotencyStore(folder / FOLDER))
 
 
 def build_context(

@@ -117,6 +117,11 @@ class Caller:
         # The memory is opened inside the thread, because that may read files and start processes.
         return await self.context.pools.run(kind, self.agent, partial(_with_memory, self, work))
 
+    async def require_scope(self) -> None:
+        """For a route that needs no memory: raises as `run` does."""
+        if self.token.session_key is not None:
+            await self.run("quick", lambda _: None)
+
 
 def _with_memory(caller: Caller, work: Callable[[Memory], _T]) -> _T:
     with caller.context.agents.using(caller.agent) as memory:

@@ -40,6 +40,7 @@ class AgentList(BaseModel):
 @router.get("", **needs("read"))
 async def list_agents(caller: CallerDep) -> AgentList:
     """The agents that this service serves and the token opens."""
+    await caller.require_scope()
     await caller.context.pools.run("quick", "", caller.context.agents.look_again)
     return AgentList(agents=list(caller.agents))
 
@@ -52,7 +53,7 @@ async def list_agents(caller: CallerDep) -> AgentList:
 )
 async def add_agent(body: AgentBody, caller: CallerDep) -> JSONResponse:
     """Add an agent. Every replica serves it from its next request on."""
-    registry, id_ = _registry(caller), body.id.lower()
+    registry, id_ = await _registry(caller), body.id.lower()
 
     def add() -> bool:
         is_new = registry.add(id_)
@@ -68,7 +69,7 @@ async def add_agent(body: AgentBody, caller: CallerDep) -> JSONResponse:
 @router.delete("/{id}", **needs("admin", {404: None, 409: None}))
 async def remove_agent(id: AgentId, caller: CallerDep) -> RemovedAnswer:  # noqa: A002 - the name in the API
     """Serve an agent no more. Its notes stay in the database."""
-    registry, id_ = _registry(caller), id.lower()
+    registry, id_ = await _registry(caller), id.lower()
 
     def remove() -> bool:
         is_removed = registry.remove(id_)
@@ -88,7 +89,8 @@ async def remove_agent(id: AgentId, caller: CallerDep) -> RemovedAnswer:  # noqa
     return RemovedAnswer(id=id_, removed=True)
 
 
-def _registry(caller: Caller) -> AgentRegistry:
+async def _registry(caller: Caller) -> AgentRegistry:
+    await caller.require_scope()
     registry = caller.context.registry
     if registry is None:
         raise Problem(

@@ -4,7 +4,8 @@ An admin's token may be for some agents only. It then sees, makes and revokes on
 agents: with a token of its own making it must not reach the memory of another agent.
 """
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path
 
@@ -12,6 +13,7 @@ from notewell.files import read_json_lines
 from notewell.http_service import problems
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import Caller, CallerDep
+from notewell.http_service.limits import WorkKind
 from notewell.http_service.observability import AUDIT_FILE
 from notewell.http_service.problems import Problem
 from notewell.http_service.token_file import Token
@@ -24,6 +26,9 @@ from notewell.http_service.ui.schemas import (
     TokenItem,
     TokenList,
 )
+from notewell.http_service.ui.state import run_visible
+
+_T = TypeVar("_T")
 
 AUDIT_LINES = 300
 """The newest; the file has the rest."""
@@ -45,25 +50,25 @@ async def tokens(caller: CallerDep) -> TokenList:
         can_change = caller.context.registry is not None and caller.token.is_for_all
         return TokenList(tokens=items, agents=list(caller.agents), can_change_agents=can_change)
 
-    return await caller.context.pools.run("quick", "", read)
+    return await _run(caller, "quick", read)
 
 
 @router.post("/tokens", status_code=201, response_model_exclude_none=True, **needs("admin"))
 async def make_token(body: TokenBody, caller: CallerDep) -> MadeToken:
     """Make a token for agents of the caller. The secret is in this answer and nowhere else."""
     agents = tuple(body.agents) or (caller.agent,)
-    if not set(agents) <= _reach(caller):
-        raise problems.not_allowed(
-            "you are not an admin of all these agents", "name agents that you administer"
-        )
 
     def make() -> MadeToken:
+        if not set(agents) <= _reach(caller):
+            raise problems.not_allowed(
+                "you are not an admin of all these agents", "name agents that you administer"
+            )
         request = TokenRequest(body.name, agents, tuple(body.scopes), body.days)
         token, secret = caller.context.tokens.create(request)
         caller.context.audit.record(caller, "token made", made=token.id, called=token.name)
         return MadeToken(token=_token_json(token, caller), secret=secret)
 
-    return await caller.context.pools.run("write", "", make)
+    return await _run(caller, "write", make)
 
 
 @router.delete("/tokens/{id}", response_model_exclude_none=True, **needs("admin", {404: None}))
@@ -84,7 +89,7 @@ async def revoke_token(
         caller.context.audit.record(caller, "token revoked", revoked=id, called=token.name)
         return _token_json(token, caller)
 
-    return await caller.context.pools.run("write", "", revoke)
+    return await _run(caller, "write", revoke)
 
 
 @router.get("/audit", response_model_exclude_none=True, **needs("admin"))
@@ -97,7 +102,14 @@ async def audit(caller: CallerDep) -> AuditList:
         own = [line for line in lines if line.get("agent") in reach]
         return AuditList(lines=[_audit_json(line) for line in own[: -AUDIT_LINES - 1 : -1]])
 
-    return await caller.context.pools.run("quick", "", read)
+    return await _run(caller, "quick", read)
+
+
+async def _run(caller: Caller, kind: WorkKind, work: Callable[[], _T]) -> _T:
+    # A token of one conversation is the agent's. Others need no memory: one of them may be broken.
+    if caller.token.session_key is not None:
+        await run_visible(caller, "quick", lambda _: None)
+    return await caller.context.pools.run(kind, "", work)
 
 
 def _reach(caller: Caller) -> frozenset[str]:
