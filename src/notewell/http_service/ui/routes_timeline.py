@@ -154,16 +154,15 @@ class _Teller:
     def _captured(self, recorded: Recorded) -> TimelineEvent:
         write = recorded.write
         text, can_undo = self._added(recorded)
-        names = (
-            name
-            for at, path, name in self._writers
-            if path == write.path and abs(at - recorded.at) < timedelta(seconds=SAME_WRITE_S)
-        )
+        near = [
+            (abs(at - recorded.at), name) for at, path, name in self._writers if path == write.path
+        ]
+        gap, by = min(near, default=(timedelta.max, None))
         return TimelineEvent(
             at=recorded.at.isoformat(),
             kind="captured",
             who=write.origin,
-            by=next(names, None),
+            by=by if gap < timedelta(seconds=SAME_WRITE_S) else None,
             path=write.path,
             title=self._title(write.path),
             text=text,

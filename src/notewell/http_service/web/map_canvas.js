@@ -178,7 +178,7 @@ export class Sheet {
     if (!this.points.length || !this.wide) return;
     const pen = this.cleared();
     const paint = this.paint();
-    const size = Math.min(6, (this.points.length > MANY ? 1.5 : 2.4) * this.view.zoom ** 0.45);
+    const size = Math.min(6, (this.points.length > MANY ? 1.5 : 2.4) * this.view.zoom ** 0.45) * Math.max(0.6, Math.min(1, this.wide / 800));
     const groups = this.groups.map((group) => group.filter((index) => this.isShown(this.points[index])));
     groups.forEach((group, colour) => this.haze(pen, group, paint.colours[colour], paint.isDark));
     pen.globalAlpha = this.lit.size ? 0.25 : 0.8;
@@ -206,9 +206,12 @@ export class Sheet {
   haze(pen, group, colour, isDark) {
     if (this.view.zoom > 12) return;
     const cloud = cloudOf(colour);
-    const radius = GLOW_PX * Math.min(2, this.view.zoom ** 0.5);
-    pen.globalAlpha = Math.min(0.3, (isDark ? 150 : 130) / this.points.length + 0.008);
-    for (const index of group) {
+    const radius = GLOW_PX * Math.min(2, this.view.zoom ** 0.5) * Math.min(1, this.wide / 800);
+    // Fewer and stronger clouds on a large map: thousands of very faint ones round to grey.
+    const each = Math.ceil(this.points.length / 3000);
+    pen.globalAlpha = Math.min(0.3, (isDark ? 150 : 130) / this.points.length + 0.008) * each;
+    for (let at = 0; at < group.length; at += each) {
+      const index = group[at];
       const [x, y] = this.toScreen(this.points[index]);
       if (x < -radius || y < -radius || x > this.wide + radius || y > this.high + radius) continue;
       pen.drawImage(cloud, x - radius, y - radius, radius * 2, radius * 2);
