@@ -43,6 +43,7 @@ def notewell(machine: Path, *words: str, typed: str | None = None) -> str:
             timeout=120,
             check=False,
         )
+        os.write(theirs, b"\n")  # A read would wait if the command had said nothing.
         asked = os.read(terminal, 1 << 16).decode() if typed is not None else ""
     finally:
         os.close(terminal)
