@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
+from notewell.databases import MAIN, checked_id, journal_logs, own_settings, postgres_notes
 from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
@@ -33,23 +34,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import tzinfo
 
-    from notewell.capture import CaptureSettings, Journal, Logs
+    from notewell.capture import CaptureSettings, Journal
     from notewell.config import Settings
     from notewell.core import Binding
     from notewell.embedders import SharedModels
     from notewell.engines import Engine, SearchElsewhere, StoreSearcher
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.notes import NoteStore
-    from notewell.notes.postgres import PostgresNotes
     from notewell.ports import Embedder, Reranker
-    from notewell.postgres import Database
     from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
     from notewell.stores import StoreChoice
     from notewell.sync import SyncRecord
 
 LEASE_WAIT_S = 10.0
 """Writing text takes seconds. A caller that waits longer wants to know why."""
-_MAIN = "main"
 
 
 def open_memory(
@@ -129,8 +127,8 @@ def _notes_and_settings(
     folder: Path, agent: str, settings: Settings | None, environment: Mapping[str, str]
 ) -> tuple[NoteStore, Settings]:
     if str(folder) == IN_DATABASE:
-        settings = _usable(settings or _own_settings(agent, environment), agent)
-        return _postgres_notes(agent, settings, environment), settings
+        settings = _usable(settings or own_settings(agent, environment), agent)
+        return postgres_notes(agent, settings, environment), settings
     # Resolved first: the settings file and the folder of the index depend on the real path.
     root = Workspace.open(folder).root
     settings = _usable(settings or load_settings(root, agent, environment), agent)
@@ -170,37 +168,19 @@ def _agent_and_folder(
     if is_routed and agent is not None:
         raise BadSetting("agent", "name an agent, or a channel that decides it, not both")
     if workspace is not None and not is_routed:
-        return _checked_id(_MAIN if agent is None else agent), Path(workspace)
+        return checked_id(MAIN if agent is None else agent), Path(workspace)
     from notewell.config import ConfigScope, load_configuration, read_configuration
 
     configuration = read_configuration(ConfigScope(), environment)
     if is_routed:
         agent = configuration.route(_binding(*message)).agent
-    id_ = _checked_id(configuration.default_agent if agent is None else agent)
+    id_ = checked_id(configuration.default_agent if agent is None else agent)
     # Raises for a mistake in the bindings, which could route to the wrong agent, but not for one
     # in the workspace of another agent.
     folder = load_configuration(agent=id_, environment=environment).agents[id_].workspace
     if workspace is None and folder is None:
         raise BadSetting("workspace", f"the settings give agent {id_!r} no folder: name one")
     return id_, Path(workspace or folder or "")
-
-
-def _checked_id(agent: str) -> str:
-    """The id in lower case: an agent that is written in two ways has one index.
-
-    It becomes part of a folder name: no separator and no dot, so it cannot leave the state folder.
-    """
-    # Most memories are of `main`: then the module that knows ids is not loaded.
-    if agent == _MAIN:
-        return agent
-    from notewell.core import agent_id
-
-    id_ = agent_id(agent)
-    if id_ is None:
-        raise BadSetting(
-            "agent", f"{agent!r} is not an id: letters, digits, `-` and `_`, up to 64"
-        )
-    return id_
 
 
 def _binding(
@@ -221,76 +201,6 @@ def _binding(
     if kind is None:
         raise BadSetting("peer", f"{peer[0]!r} is not a kind: `direct`, `group` or `channel`")
     return Binding("", channel, account, Peer(kind, peer[1]), guild, team)
-
-
-def database_notes(agent: str, environment: Mapping[str, str] = os.environ) -> PostgresNotes:
-    """The notes of an agent in the database that the user's own settings name."""
-    settings = _own_settings(agent, environment)
-    return _postgres_notes(agent, settings, environment)
-
-
-class TenantDatabase(NamedTuple):
-    """What all services of a tenant share."""
-
-    database: Database
-    tenant: str
-
-
-def tenant_database(environment: Mapping[str, str] = os.environ) -> TenantDatabase:
-    """The database and the tenant that the user's own settings name."""
-    from notewell.postgres import configured_address, shared_database
-
-    store = _own_settings(_MAIN, environment).store
-    database = shared_database(configured_address(store.url, environment))
-    return TenantDatabase(database, store.tenant)
-
-
-def database_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The agents of the tenant that have notes in the database."""
-    from notewell.notes.postgres import agents_with_notes
-    from notewell.postgres import Scope
-
-    database, tenant = tenant_database(environment)
-    return agents_with_notes(database, Scope(tenant, _MAIN))
-
-
-def journal_logs(notes: NoteStore) -> Logs | None:
-    """The journal of notes in a database, which is beside them; None: it is in a folder."""
-    if notes.folder is not None:
-        return None
-    from notewell.notes.postgres import PostgresNotes
-
-    if not isinstance(notes, PostgresNotes):
-        return None
-    from notewell.capture.postgres import PostgresLogs
-
-    return PostgresLogs(notes.database, notes.scope)
-
-
-def _own_settings(agent: str, environment: Mapping[str, str]) -> Settings:
-    """Without a workspace: no file of one may choose a database. The index is where the notes are,
-    unless the settings name another store."""
-    from notewell.config import load_configuration, settings_of
-    from notewell.config.agents import DEFAULT
-
-    configuration = load_configuration(agent=agent, environment=environment)
-    own = configuration.agents[agent]
-    settings = settings_of(own, configuration.providers)
-    if own.origins["memorySearch.store.driver"] != DEFAULT:
-        return settings
-    return replace(settings, store=replace(settings.store, driver="postgres"))
-
-
-def _postgres_notes(
-    agent: str, settings: Settings, environment: Mapping[str, str]
-) -> PostgresNotes:
-    from notewell.postgres import Scope, configured_address, shared_database
-
-    address = configured_address(settings.store.url, environment)
-    from notewell.notes.postgres import PostgresNotes
-
-    database, scope = shared_database(address), Scope(settings.store.tenant, _checked_id(agent))
-    return PostgresNotes(database, scope, settings.notes.extra_paths)
 
 
 def _indexer(

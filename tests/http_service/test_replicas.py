@@ -19,9 +19,9 @@ from tests.http_service.served import ORIGIN, PLENTY, PORT, running
 from tests.http_service.test_mcp import HELLO
 from tests.postgres_server import PostgresServer
 
-from notewell.assembly import tenant_database
 from notewell.capture import undo_write, writes
 from notewell.cli import main
+from notewell.databases import tenant_database
 from notewell.http_service.agents import Agents, ChangedElsewhere, Event
 from notewell.http_service.app import create_app
 from notewell.http_service.auth import AllowedHosts

@@ -20,8 +20,8 @@ import pytest
 from tests.postgres_server import PostgresServer
 
 from notewell import open_memory
-from notewell.assembly import database_notes, tenant_database
 from notewell.cli import main
+from notewell.databases import database_notes, tenant_database
 from notewell.errors import EmbedderUnreachable
 from notewell.http_service.sync_worker import SyncWorker, WorkDone
 from notewell.memory import Memory
@@ -185,7 +185,7 @@ def test_a_worker_that_is_killed_frees_its_work_at_once(
     write("support", "The giraffe is tall.")
     script = (
         "import sys, time\n"
-        "from notewell.assembly import tenant_database\n"
+        "from notewell.databases import tenant_database\n"
         "from notewell.postgres import SyncQueue\n"
         "with SyncQueue(*tenant_database()).claim() as claimed:\n"
         "    print(claimed.agent, flush=True)\n"

@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.assembly import tenant_database
+    from notewell.databases import tenant_database
 
     tenant = tenant_database()  # First: it says which package is missing.
     from notewell.http_service.postgres.agents import PostgresAgents

@@ -47,7 +47,7 @@ def notes_of(arguments: argparse.Namespace) -> tuple[NoteStore, Path]:
     agent, workspace, _ = location_of(arguments)
     notes: NoteStore
     if workspace == IN_DATABASE:
-        from notewell.assembly import database_notes
+        from notewell.databases import database_notes
 
         notes = database_notes(agent)
     else:
@@ -63,7 +63,7 @@ def logs_of(notes: NoteStore) -> Logs | None:
     """The journal of notes in a database; None: it is in the state folder."""
     if notes.folder is not None:
         return None
-    from notewell.assembly import journal_logs
+    from notewell.databases import journal_logs
 
     return journal_logs(notes)
 

@@ -164,7 +164,7 @@ def state_dir_of(arguments: argparse.Namespace) -> Path:
 def kept_state(arguments: argparse.Namespace) -> ServiceState:
     """What the service keeps: in its state folder, or in the database for all replicas."""
     if arguments.workspace == IN_DATABASE:
-        from notewell.assembly import tenant_database
+        from notewell.databases import tenant_database
         from notewell.http_service.postgres import shared_state
 
         return shared_state(*tenant_database())
@@ -287,7 +287,7 @@ def _working(agents: Agents, *, in_database: bool) -> Iterator[None]:
     if not in_database:
         yield
         return
-    from notewell.assembly import tenant_database
+    from notewell.databases import tenant_database
     from notewell.http_service.agents import SyncFinished
     from notewell.http_service.postgres.events import SharedEvents
     from notewell.http_service.sync_worker import SyncWorker

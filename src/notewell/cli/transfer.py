@@ -66,7 +66,7 @@ def pull(arguments: argparse.Namespace) -> int:
     if not arguments.all:
         transfer = _transfer(arguments, root, arguments.agent)
         return _report(arguments, {arguments.agent: transfer.pull()})
-    from notewell.assembly import database_agents
+    from notewell.databases import database_agents
 
     agents = database_agents()
     return _report(
@@ -75,9 +75,9 @@ def pull(arguments: argparse.Namespace) -> int:
 
 
 def _transfer(arguments: argparse.Namespace, root: Path, agent: str) -> Transfer:
-    from notewell.assembly import database_notes
     from notewell.config import default_state_dir
     from notewell.core import agent_id
+    from notewell.databases import database_notes
     from notewell.notes import Transfer
 
     # It becomes the name of a folder.

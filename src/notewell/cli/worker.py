@@ -36,8 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from notewell.assembly import tenant_database
     from notewell.cli.serve import state_dir_of
+    from notewell.databases import tenant_database
 
     tenant = tenant_database()  # First: it says which package is missing.
     from notewell.http_service.sync_worker import MemoryOpener, SyncWorker
