@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
 from notewell.cli.output import ProgressBar, print_json, say, tell, tell_ignored
-from notewell.cli.outside import ask_about_outside
 from notewell.cli.place import memory_of
 from notewell.errors import IndexBusy
 from notewell.tools import report_json
@@ -24,7 +24,12 @@ SHOWN = 20  # A list longer than this is for --json.
 
 
 def run(arguments: argparse.Namespace) -> int:
-    ask_about_outside(arguments)
+    # Both: a question that nobody sees, or that nobody can answer, must not be asked. Without a
+    # terminal, folders outside the workspace stay refused, and the command says so.
+    if sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
+        from notewell.cli.outside import ask_about_outside
+
+        ask_about_outside(arguments)
     bar = ProgressBar()
     started = time.monotonic()
     with memory_of(arguments) as memory:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def ask_about_outside(arguments: argparse.Namespace) -> None:
-    """Without a terminal the folders stay refused, and the command says so."""
-    # Both: a question that nobody sees, or that nobody can answer, must not be asked.
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        return
+    """On a terminal; see `index`."""
     from notewell.cli.install import asks
     from notewell.config import record_outside_answer, workspace_layer
 
