@@ -28,6 +28,13 @@ from notewell.http_service.ui.note_card import (
         ("# A\n\n```sh\nls\n```\nText <!-- @http -->\n", "A", "Text"),
         ("# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", "A", "a b 1 2"),
         ("> quoted\n\n## Later\n", "Later", "quoted"),
+        ("## Plan ##\n\n# Later\n", "Plan", ""),
+        ("# C#\n\n![a](b.png) [c](d_(e).md) [[f|g]]\n", "C#", "a c f"),
+        (
+            "# \n\n# A\n\nIn *one_two* or _three_four_ <!-- a <b> -->\n",
+            "A",
+            "In one_two or three_four",
+        ),
         ("snake_case_name and 2 * 3 * 4\n", "snake_case_name and 2 * 3 * 4", ""),
     ],
 )

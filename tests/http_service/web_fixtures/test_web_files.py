@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import notewell
+from notewell.http_service.ui.static import WEB, web_files
 
-WEB = Path(notewell.__file__).parent / "http_service" / "web"
 SCRIPTS = sorted(WEB.glob("*.js"))
 STYLES = sorted(WEB.glob("*.css"))
+VIEWS = {"search", "notes", "timeline", "sessions", "map", "health", "access"}
 KINDS = {".html", ".css", ".js", ".svg"}
 MOST_BYTES = 300_000
 """Of all files together: a page of one's own machine still has to be there at once."""
@@ -80,12 +80,17 @@ def test_every_file_that_the_page_names_is_there(tags: Tags) -> None:
     assert named
     for value in named:
         assert value.startswith("/web/")
-        assert (WEB / value.removeprefix("/web/")).is_file()
+        assert value.removeprefix("/web/") in web_files()
 
 
 def test_every_style_sheet_is_used(tags: Tags) -> None:
-    named = {attributes.get("href") for tag, attributes in tags.found if tag == "link"}
-    assert {f"/web/{path.name}" for path in STYLES} <= named
+    named = [
+        (attributes["href"] or "").removeprefix("/web/")
+        for tag, attributes in tags.found
+        if tag == "link" and attributes.get("rel") == "stylesheet"
+    ]
+    sent = b"".join(web_files()[name].data for name in named)
+    assert [path.name for path in STYLES if sent.count(path.read_bytes()) != 1] == []
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
@@ -137,6 +142,6 @@ def test_drawings_hold_no_script() -> None:
 
 def test_each_view_of_the_address_has_a_link_and_a_file() -> None:
     main = (WEB / "main.js").read_text(encoding="utf-8")
-    for view in ("search", "notes", "sessions", "health", "recalls", "map"):
-        assert (WEB / f"view_{view}.js").is_file()
+    assert {path.stem.removeprefix("view_") for path in WEB.glob("view_*.js")} == VIEWS
+    for view in VIEWS:
         assert re.search(rf"^  {view}: \[", main, re.MULTILINE)

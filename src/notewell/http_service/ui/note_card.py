@@ -36,16 +36,20 @@ MAX_CARDS = 20_000
 """Cards that are kept in memory, about 10 MB."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t]*#*$")
+_HEADING = re.compile(r"#{1,6}[ \t]")
 _KEY = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
+_TARGET = r"\((?:[^()]|\([^()]*\))*\)"
 _MARKUP = (
-    (re.compile(r"<!--.*?-->"), ""),
+    # None reads past where the next one of its kind begins: the time grows with the text alone.
+    (re.compile(r"<!--(?:(?!<!--).)*?-->"), ""),
     (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
-    (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
-    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
-    (re.compile(r"\[\[([^\]|]+)(?:\|[^\]]*)?\]\]"), r"\1"),
+    (re.compile(rf"!\[([^\[\]]*)\]{_TARGET}"), r"\1"),
+    (re.compile(rf"\[([^\[\]]+)\]{_TARGET}"), r"\1"),
+    (re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]"), r"\1"),
     (re.compile(r"(\*\*|__|~~|`)(.+?)\1"), r"\2"),
-    (re.compile(r"(?<!\w)[*_](\S(?:.*?\S)?)[*_](?!\w)"), r"\1"),
+    (re.compile(r"(?<!\w)\*([^\s*](?:[^*]*[^\s*])?)\*(?!\w)"), r"\1"),
+    # An underscore inside a word is part of a name.
+    (re.compile(r"(?<!\w)_([^\s_](?:(?:[^_]|(?<=\w)_(?=\w))*[^\s_])?)_(?!\w)"), r"\1"),
 )
 _LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
@@ -127,7 +131,7 @@ def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
                 code.append(line.strip())
             continue
         if found := _HEADING.match(line):
-            heading = heading or _plain(found[1])
+            heading = heading or _plain(_unclosed(line[found.end() :].strip()))
         elif plain := _plain(line):
             is_next_item = words and _ITEM.match(line)
             words.append(f"· {plain}" if is_next_item else plain)
@@ -136,6 +140,12 @@ def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
             break
     # A note of nothing but code is known by its code.
     return heading, words or code[:3]
+
+
+def _unclosed(heading: str) -> str:
+    """Without the marks that close it: they follow a space, so `C#` is a name."""
+    name = heading.rstrip("#")
+    return name if name != name.rstrip() or not name else heading
 
 
 def _plain(line: str) -> str:

@@ -11,7 +11,7 @@ export function login() {
     autocomplete: "one-time-code",
     spellcheck: "false",
     required: true,
-    placeholder: "http://127.0.0.1:7374/open?code=…",
+    placeholder: `${location.origin}/open?code=…`,
   });
   const form = el(
     "form",
