@@ -15,7 +15,7 @@ import pytest
 from tests.talking_host import TalkingHost
 
 from notewell import open_memory
-from notewell.capture import capture_dir, history
+from notewell.capture import capture_dir, history, logs
 from notewell.cli import hook_setup
 from notewell.cli.hook_call import HookTime
 from notewell.errors import NotewellError
@@ -232,7 +232,7 @@ def test_the_end_of_a_session_does_not_read_the_history_of_a_year(host: Host) ->
         parsed.append(file)
         return read_json_lines(file)
 
-    host.monkeypatch.setattr(history, "read_json_lines", counted)
+    host.monkeypatch.setattr(logs, "read_json_lines", counted)
     for number in range(3):
         host.say(f"we ship on day {number}", "good", session=f"cc-{number}")
         host.hook("session-end", f"cc-{number}")

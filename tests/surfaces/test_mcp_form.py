@@ -186,7 +186,8 @@ def test_an_answer_that_may_lack_something_says_so(indexed: Path) -> None:
     configure(indexed, provider="openai")
     text = text_in(answers(indexed, [hello(), search])[1])
     assert len(cited(text)) == 3
-    assert text.endswith("Note: the index holds vectors of words alone: run `notewell index`")
+    # What follows depends on whether the sync of the server has ended.
+    assert "\nNote: the index holds vectors of words alone: " in text
 
 
 # -- the list of tools ----------------------------------------------------------------------------

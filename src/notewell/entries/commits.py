@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE, COPIES = ".lance", ".commits"
+_BEGUN = ".tmp*"
+"""What LanceDB has begun to write and not yet renamed; it may hold text that is deleted now."""
 KEPT = 2
 """The newest version and the one before it."""
 _MANIFEST = re.compile(r"(\d{1,20})\.manifest")
@@ -100,6 +102,8 @@ class Commits:
         if not self.copies():
             self._remove_table()
             return
+        for begun in self.table.rglob(_BEGUN):
+            begun.unlink()
         current, committed = self.current(), self.copies()[0].version
         for version, path in self.manifests().items():
             if version > committed:

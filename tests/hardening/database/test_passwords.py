@@ -34,6 +34,7 @@ COMMANDS: dict[str, list[str]] = {
     "history": [],
     "undo": ["no-such-write"],
     "forget": ["no such words", "--yes"],
+    "import": ["server-memory", "no-such-file", "--yes"],
 }
 OWN_PLACE = (
     ["db", "init"],
@@ -54,7 +55,7 @@ OWN_PLACE = (
 )
 NO_STORE = {
     *("init", "watch", "entries", "sessions", "hook", "eval", "model", "install", "uninstall"),
-    *("mcp", "serve", "completion"),
+    *("mcp", "serve", "completion", "redact"),
 }
 """They open no memory, or run until they are stopped: as a service they answer as a library does,
 which is looked at below."""
