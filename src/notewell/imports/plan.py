@@ -88,7 +88,8 @@ class _Text(NamedTuple):
 
 def known_imports(program: str, notes: Iterable[tuple[str, str]]) -> KnownImports:
     """From the paths and texts of all notes: the user may have moved some."""
-    marker = re.compile(rf"<!-- @{re.escape(program)} #({MARKER_NAME}) -->[ \t]*$", re.MULTILINE)
+    mark = rf"<!-- @{re.escape(program)} #({MARKER_NAME}) -->[ \t]*$"
+    marker = re.compile(mark, re.MULTILINE)
     digests: dict[str, set[str]] = {}
     parts: dict[str, list[tuple[str, int, str, str]]] = {}
     for path, text in notes:

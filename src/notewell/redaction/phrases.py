@@ -74,14 +74,19 @@ _NAME = re.compile(
     rf"|(?P<secret>(?:{LONG_SECRETS}){_AFTER}|{_SHORT}(?:{SHORT_SECRETS}){_AFTER}|{OTHER_SECRETS})"
 )
 _TOKEN = re.compile(rf"[^\s\"'`<>|,;\\“”„«»（）()【】。，、；：{_CJK}]+")
-_ODD = re.compile(r"[^\W\d_].*[\d!@#$%^&*+~?]|\d.*[^\W\d_]")
+# A letter before a digit or a symbol, or a digit before a letter. Only the nearest pair is looked
+# for: no other letter or digit is between, so no stretch is read twice. The same in _FOREIGN.
+_ODD = re.compile(r"[^\W\d_](?:[^\w!@#$%^&*+~?]|_)*+[\d!@#$%^&*+~?]|\d[\W_]*+[^\W\d_]")
 _SIGN = re.compile(r"(?:[-=]>|[:：=→–—?|]|(?:^|\s)-)[\s\"'`*_“„«「『（(]*$")
 _VERB = re.compile(
     rf"(?i)(?:^|[\s\"'`*,.)])(?:{VERBS})[\s:\"'`*_“„«「『(]*$|[{_CJK}][\s:：\"'`「『“]*$"
 )
 _NEXT = re.compile(r"[\s\"'`*_“„«(\[]*")
 # The end of a sentence, or another value: what comes then belongs to something else.
-_FOREIGN = re.compile(r"[.!。](?:\s|$)|\n|\]\(|<|(?<![-=])>|[`\"|{}=;<>\[\]\\](?=.*[^\W_])")
+_FOREIGN = re.compile(
+    r"[.!。](?:\s|$)|\n|\]\(|<|(?<![-=])>"
+    r"|[`\"|{}=;<>\[\]\\](?:[^\w`\"|{}=;<>\[\]\\]|_)*+[^\W_]"
+)
 _LABEL = re.compile(r"[\w\s'’().@*-]*")
 
 

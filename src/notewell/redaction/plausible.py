@@ -86,7 +86,7 @@ _TERM = re.compile(
     r"|oauth2|level|step|part|chapter|section|figure|table|line|user|test|key|token|password|col|row"
     r"|int|uint|float|arg|item|node|port|bit|amd|arm|cp|latin|ascii|us|eu|ap|auth|id|p|q|k|n|m|t"
     r"|secp|ssha|hmac|mfa|fips|psr|net|neo|log4j|i|l|sqlite|postgres|pg|redis|mysql|k8s|kb|mb|gb)"
-    r"[-_.]?v?\d+(?:[-_.]?\d+)*[a-z]?(?:[-_][a-z]+\d*)*"
+    r"[-_.]?v?\d+(?:[-_.]\d+)*[a-z]?(?:[-_][a-z]+\d*)*"
     r"|\d+(?:[.,x/-]\d+)*\s?[a-z]{1,12}|\d+[a-z]{1,3}\d*|[a-z]\d+|e2e|i18n|a11y|k8s|p2p|b2b|o?auth2?"
 )
 

@@ -22,6 +22,9 @@ KNOWN: dict[str, Callable[[], Any]] = {
         r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?)(?:t\d\d)?)?"
     ),
     "core/times/spans.py: pattern": lambda: re.compile(""),  # Every caller of it is found itself.
+    "imports/plan.py: mark": lambda: re.compile(
+        rf"<!-- @mem0 #({MARKER_NAME}) -->[ \t]*$", re.MULTILINE
+    ),
     "notes/entry.py: mark": lambda: re.compile(
         rf"<!-- @{MARKER_NAME} #7f3a -->(?=\n|\Z)".encode()
     ),
