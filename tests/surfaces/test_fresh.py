@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,44 @@ def test_where_the_index_cannot_be_written_the_last_one_answers_and_says_so(
     assert [hit.path for hit in answer.hits] == ["MEMORY.md"]
     assert answer.notice is not None
     assert answer.notice.startswith("a note has changed and could not be indexed: another process")
+
+
+def test_until_a_change_is_indexed_every_search_says_that_it_is_not(
+    memory: Memory, workspace: Path
+) -> None:
+    (workspace / "memory" / "new.md").write_text("The zebra is called Ada.", encoding="utf-8")
+    memory.indexer.look_again()
+    with memory.indexer.store.writing(wait_s=0):
+        notices = [memory.search("zebra").notice for _ in range(2)]
+    assert all(notice and "could not be indexed" in notice for notice in notices)
+    assert "memory/new.md" in found(memory, "zebra")
+    for number in range(CATCH_UP_NOTES + 1):
+        (workspace / "memory" / f"n{number}.md").write_text(f"zebra {number}", encoding="utf-8")
+    memory.indexer.look_again()
+    notices = [memory.search("zebra").notice for _ in range(2)]
+    assert notices[0] is not None
+    assert notices[0] == notices[1]
+    memory.sync()
+    assert memory.search("zebra").notice is None
+
+
+def test_a_search_that_comes_while_another_one_indexes_does_not_miss_the_change_silently(
+    memory: Memory,
+) -> None:
+    others: list[Answer] = []
+
+    def ask_meanwhile(text: str) -> str:
+        # Called while the first search indexes the note.
+        others.append(memory.search("zebra"))
+        return text
+
+    memory.append("The zebra is called Ada.")
+    clock = count()
+    memory.indexer.looks.monotonic_s = lambda: next(clock)  # Each look takes a second.
+    memory.indexer.redact_notes = ask_meanwhile
+    assert memory.search("zebra").hits
+    assert others
+    assert all(one.hits or one.notice for one in others)
 
 
 def test_a_search_looks_at_the_notes_only_now_and_then(memory: Memory, workspace: Path) -> None:

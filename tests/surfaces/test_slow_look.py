@@ -179,7 +179,6 @@ def test_a_request_during_a_look_is_not_lost(tmp_path: Path) -> None:
     begun = schedule.begin()
     schedule.request()
     clock.now_s += 1
-    schedule.end(begun)
     schedule.confirm(begun, took_s=1.0)
     assert not schedule.is_recent()
     assert not file.exists()

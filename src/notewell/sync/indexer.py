@@ -91,7 +91,9 @@ class Indexer:
     """Folders that the last look could not list."""
     _looks: LookSchedule | None = None
     _looked_at: int | None = None
-    """The change mark of the notes from before the last look."""
+    """The change mark of the notes from before the last look that left nothing to index."""
+    _left: Notice | None = None
+    """What the last look left to a whole sync."""
     _running: dict[int, Progress] = field(default_factory=dict)
     """How far each whole sync is, by its thread."""
 
@@ -318,6 +320,7 @@ class Indexer:
                 )
                 report = text.run(force=force)
             self.looks.confirm_sync(at_s)
+            self._left = None
             # After the writer lease is released: embedding may take hours.
             if vectors and not self.keyword_only:
                 cached = Cached(self.embedder, cache, self.tally)
@@ -371,7 +374,7 @@ class Indexer:
         if self._is_marked():
             self.looks.request()
         if self.looks.is_recent():
-            return None
+            return self._left
         if last := self.looks.postpone():
             return last.notice(self.now_ns() / 1e9)
         return self.look(vectors=vectors).notice
@@ -386,16 +389,20 @@ class Indexer:
         """Compare all notes with the index, and index those that changed, if they are few."""
         mark = self.notes.change_mark()  # Before the scan: what is written meanwhile is new.
         begun, took_s, changed = self.looks.compare(self._changed)
-        self._looked_at = mark
         if changed is None:
             return LookedResult(0, None)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
         notice = notice or _unread_notice(self._unlisted)
         if notice is None:
+            # Only now: a search of another thread must not miss what is being indexed here.
+            self._looked_at, self._left = mark, None
             self.looks.confirm(begun, took_s)
         elif self._unlisted:
             # Nobody knows what has changed in there: each answer says so, until it can be listed.
             self.looks.request()
+        elif changed > CATCH_UP_NOTES:
+            self._left = notice
+            self.looks.rest(begun, took_s)
         return LookedResult(changed, notice)
 
     def _index_changed(self, changed: int, *, vectors: bool) -> Notice | None:

@@ -147,7 +147,9 @@ class LookSchedule:
                 return last
             begun = self.begin()
             number = changed()
-            took_s = 0.0 if number is None else self.end(begun)
+            took_s = 0.0 if number is None else self.monotonic_s() - begun.started
+            if number == 0:
+                self.rest(begun, took_s)
             self._looks += 1
             self._last = NotesCompared(begun, took_s, number)
             return self._last
@@ -155,18 +157,18 @@ class LookSchedule:
     def begin(self) -> BegunLook:
         return BegunLook(self.now_ns() / 1e9, self.monotonic_s(), self._requests)
 
-    def end(self, begun: BegunLook) -> float:
-        """How long it took."""
-        ended = self.monotonic_s()
+    def rest(self, begun: BegunLook, took_s: float) -> None:
+        """No search looks for a while. Not before what this look found is indexed: until then a
+        search of another thread would take the index for up to date."""
         with self._lock:
             if begun.requests == self._requests:
                 # From the duration of the scan: slow disks are scanned less often.
                 share = WATCHED_SHARE if self._is_watched else LOOK_SHARE
-                self._again_at = ended + share * (ended - begun.started)
-        return ended - begun.started
+                self._again_at = begun.started + (1 + share) * took_s
 
     def confirm(self, begun: BegunLook, took_s: float) -> None:
         """Index and notes are equal, as of the beginning of this look."""
+        self.rest(begun, took_s)
         with self._lock:
             if begun.requests != self._requests:
                 return
