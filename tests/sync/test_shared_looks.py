@@ -10,7 +10,7 @@ from types import TracebackType
 
 from notewell import Settings, open_memory
 from notewell.sync import FileNotifier, Heard, Synced, WatchEvent
-from notewell.sync.look import LOOK_SHARE, WATCHED_SHARE, LookSchedule
+from notewell.sync.look import LOOK_SHARE, WATCHED_SHARE, LookSchedule, NotesCompared
 from notewell.testing import HashEmbedder
 
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
@@ -69,6 +69,28 @@ def test_a_thread_that_waited_for_a_look_shares_what_it_found() -> None:
 
 def test_a_note_that_was_saved_meanwhile_is_looked_for_again() -> None:
     assert looks_of_two_threads(lambda looks: looks.request()) == (2, 2)
+
+
+def test_who_shares_a_look_does_not_take_a_later_change_for_seen() -> None:
+    """A note is written while the first thread looks and the second one waits."""
+    looks, turn, mark = schedule(), NoticedLock(), [1]
+    looks._turn = turn  # type: ignore[assignment]
+    shared: list[NotesCompared] = []
+    second = threading.Thread(
+        target=lambda: shared.append(looks.compare(lambda: 0, lambda: mark[0]))
+    )
+
+    def write_meanwhile() -> int:
+        turn.wanted.clear()
+        mark[0] = 2
+        second.start()
+        assert turn.wanted.wait(BOUND_S)
+        return 0
+
+    first = looks.compare(write_meanwhile, lambda: mark[0])
+    second.join(BOUND_S)
+    assert shared == [first]
+    assert first.mark == 1
 
 
 def test_who_comes_after_a_look_looks_again() -> None:

@@ -387,8 +387,7 @@ class Indexer:
 
     def look(self, *, vectors: bool) -> LookedResult:
         """Compare all notes with the index, and index those that changed, if they are few."""
-        mark = self.notes.change_mark()  # Before the scan: what is written meanwhile is new.
-        begun, took_s, changed = self.looks.compare(self._changed)
+        begun, took_s, changed, mark = self.looks.compare(self._changed, self.notes.change_mark)
         if changed is None:
             return LookedResult(0, None)
         notice = self._index_changed(changed, vectors=vectors) if changed else None

@@ -64,6 +64,8 @@ class NotesCompared(NamedTuple):
     took_s: float
     changed: int | None
     """How many notes differ from the index; None if it cannot be brought up to date now."""
+    mark: int | None = None
+    """The change mark of the notes from before this look: who shares it may know a newer one."""
 
 
 class LookedResult(NamedTuple):
@@ -134,7 +136,11 @@ class LookSchedule:
         self.wait_s = self.postponed = None
         return was_postponed
 
-    def compare(self, changed: Callable[[], int | None]) -> NotesCompared:
+    def compare(
+        self,
+        changed: Callable[[], int | None],
+        change_mark: Callable[[], int | None] = lambda: None,
+    ) -> NotesCompared:
         """Look, with `changed`, or share the look for which this thread has waited.
 
         Eight threads that look at once take eight times as long, and the next look comes that
@@ -145,13 +151,13 @@ class LookSchedule:
             last = self._last
             if last and self._looks > looks_before and last.begun.requests == self._requests:
                 return last
-            begun = self.begin()
+            begun, mark = self.begin(), change_mark()
             number = changed()
             took_s = 0.0 if number is None else self.monotonic_s() - begun.started
             if number == 0:
                 self.rest(begun, took_s)
             self._looks += 1
-            self._last = NotesCompared(begun, took_s, number)
+            self._last = NotesCompared(begun, took_s, number, mark)
             return self._last
 
     def begin(self) -> BegunLook:
