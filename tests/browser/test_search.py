@@ -107,6 +107,22 @@ def test_words_answer_before_the_meaning_does(visit: Visit) -> None:
     expect(page.locator("#search-status")).to_contain_text("meaning and words")
 
 
+def test_words_that_answer_late_do_not_end_the_search_by_meaning(visit: Visit) -> None:
+    page = visit.page()
+    held: dict[bool, Route] = {}
+
+    def hold(route: Route) -> None:
+        held["mode" in (route.request.post_data_json or {})] = route
+
+    page.route("**/v1/page/search", hold)
+    with page.expect_request(lambda sent: "mode" not in (sent.post_data_json or {"mode": ""})):
+        page.get_by_label("Search the memory").fill("zebra")
+    held[True].continue_()
+    expect(page.locator("#search-status")).to_contain_text("meaning follows")
+    held[False].continue_()
+    expect(page.locator("#search-status")).to_contain_text("meaning and words")
+
+
 def test_the_parts_of_a_bar_add_up_to_the_score(visit: Visit) -> None:
     page = visit.page("search?q=rye%20loaf%20proof")
     sums = page.evaluate(

@@ -44,6 +44,7 @@ class SearchView {
     this.provider = "";
     this.defaults = null;
     this.words = null; // The request for words that is under way.
+    this.asked = null; // The text that was last searched by meaning.
     this.isTuning = false;
     this.field = el("input", {
       type: "search",
@@ -175,7 +176,7 @@ class SearchView {
       const body = { query, a: this.a, mode: "keyword" };
       const got = await post("/v1/page/search", body, { signal: this.words.signal, once: true });
       // A later answer by meaning is better than this one.
-      if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got);
+      if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got, query);
     } catch {
       // The search by meaning follows and reports what is wrong.
     }
@@ -184,8 +185,9 @@ class SearchView {
     return undefined;
   }
 
-  drawWords(got) {
-    this.ask.stop();
+  drawWords(got, query) {
+    // The answer by meaning to an earlier text must not replace this; the one to this text will.
+    if (this.asked !== query) this.ask.stop();
     if (!got.a.results.length) return;
     this.summary.textContent = `${counted(got.a.results.length, "hit")} by words in ${took(got.a.tookMs)} · meaning follows`;
     fill(this.results, answer(got.a, { label: "Hits" }));
@@ -209,6 +211,7 @@ class SearchView {
     const [body, { query }] = [this.body(), this];
     if (JSON.stringify(body) === last.key && this.answered === undefined) return this.draw(last.got);
     const isShown = this.results.querySelector(".hits, .beside") !== null;
+    this.asked = query;
     return this.ask(
       (signal) => post("/v1/page/search", body, { signal }),
       (got) => {
