@@ -25,8 +25,9 @@ from notewell.limits import GET_LINES
 from notewell.records import replace
 from notewell.search import Question
 
-FIRST_WORDS_S = 1.0
-"""How long a search waits for words that are being indexed, if there are none yet."""
+FIRST_WORDS_S = 5.0
+"""How long a search waits for the first words, if there is no index yet and another thread builds
+one: an agent that gets nothing goes on without its memory."""
 
 if TYPE_CHECKING:
     import threading
@@ -199,12 +200,11 @@ class Memory:
         if not self.settings.sync.on_search:
             return False
         # QMD has an index of its own, and only its status knows about it.
-        if self._engine is self._builtin and self.indexer.index_facts() is not None:
-            return False
-        # Another thread has begun. What it publishes by then answers.
-        if self.indexer.progress is not None:
+        if self._engine is self._builtin:
+            # Another thread may have begun. What it publishes by then answers.
             self.indexer.wait_for_words(FIRST_WORDS_S)
-            return False
+            if self.indexer.progress is not None or self.indexer.index_facts() is not None:
+                return False
         from notewell.engines import is_worth_indexing
 
         if not is_worth_indexing(self.status()):

@@ -173,3 +173,11 @@ def test_entropy_is_that_of_the_letters() -> None:
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2
     assert entropy(some(Random(1), ALNUM, 10_000)) > 5.9
+
+
+@pytest.mark.parametrize("first", ["the wifi password is", "Passwort:", "密码是"])
+def test_a_sentence_with_a_secret_does_not_hide_that_of_the_next_line(first: str) -> None:
+    text = REDACT(
+        f"{first} Kestrel2024!\nthe vpn password is Q7#kd9Lp\nmein Passwort ist Wq8!tz3x"
+    )
+    assert not re.search(r"Kestrel2024|Q7#kd9Lp|Wq8!tz3x", text)

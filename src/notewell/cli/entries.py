@@ -125,9 +125,10 @@ def _recall(entries: EntryStore, arguments: argparse.Namespace) -> int:
         _show(answer.results)
     if answer.waiting:
         tell(f"searched by words alone (not yet embedded by this model): {answer.waiting}")
-    # The notice says why the answer may lack something, so the exit code says it as well.
     if answer.notice:
         tell(answer.notice)
+    # Either says that the answer may lack something, so the exit code says it as well.
+    if answer.waiting or answer.notice:
         return DEGRADED
     if not answer.results:
         tell("nothing found: nothing stored is about this")

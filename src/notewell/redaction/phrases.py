@@ -90,6 +90,14 @@ _FOREIGN = re.compile(
 _LABEL = re.compile(r"[\w\s'’().@*-]*")
 
 
+def phrase_end(match: Any) -> int:
+    """Up to where a word is read together with the telling word of the match."""
+    data: bytes = match.string
+    limit = match.start() + PHRASE_STRIDE_BYTES
+    end = data.find(b"\n", match.start(), limit)
+    return limit if end < 0 else end
+
+
 def phrase_spans(match: Any) -> Iterator[tuple[int, int, str]]:
     """Start, end (in bytes) and kind of each secret in the line from a telling word on."""
     data: bytes = match.string

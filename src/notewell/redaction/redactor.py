@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from notewell.records import dataclass, field
 from notewell.redaction.mask import MASK_BEGINS, mask
 from notewell.redaction.names import family_of, is_named_secret, is_quoted, value_span
-from notewell.redaction.phrases import PHRASE_RULE, PHRASE_STRIDE_BYTES, phrase_spans
+from notewell.redaction.phrases import PHRASE_RULE, phrase_end, phrase_spans
 from notewell.redaction.plausible import (
     is_passphrase,
     is_password,
@@ -142,10 +142,10 @@ def _matches(data: bytes) -> Iterator[tuple[int, SecretSpan]]:
     read_until = 0
     for rank, rule, match, offset in rulebook().matches(data):
         if rule is PHRASE_RULE:
-            # A phrase reads on behind its word; the next word there was read with it.
+            # A phrase reads on behind its word; the next word of the line was read with it.
             if offset + match.start() < read_until:
                 continue
-            read_until = offset + match.start() + PHRASE_STRIDE_BYTES
+            read_until = offset + phrase_end(match)
         for start, end, kind in _secrets_of(rule, match):
             yield rank, SecretSpan(offset + start, offset + end, kind)
 

@@ -10,6 +10,7 @@ little left to do. Between processes the leases of the store do the same.
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard, cast
@@ -42,6 +43,8 @@ CATCH_UP_NOTES = 32
 CATCH_UP_CHUNKS = 8
 """A search embeds at most so many chunks; about half a second with the embedded model."""
 CATCH_UP_WAIT_S = 0.2
+WORDS_STEP_S = 0.05
+"""How often a search that waits for the first words looks whether there are some."""
 
 
 @dataclass(slots=True)
@@ -229,9 +232,14 @@ class Indexer:
         return max(list(self._running.values()), key=lambda one: one.total, default=None)
 
     def wait_for_words(self, timeout_s: float) -> None:
-        """Until no thread of this process writes words, or for that long."""
-        if self._writing.acquire(timeout=timeout_s):
-            self._writing.release()
+        """While a thread of this process builds the first index, until it has published some of
+        it, or for that long."""
+        until_s = time.monotonic() + timeout_s
+        while self.progress is not None and self.index_facts() is None:
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return
+            time.sleep(min(left_s, WORDS_STEP_S))
 
     def _run_whole(
         self,
