@@ -1,7 +1,7 @@
 """Folders outside a workspace that its settings file names, and the user's answer about each.
 
     <user's configuration folder>/outside-folders.json
-        {"/home/anna/notes": {"/home/anna/books": true}}
+        {"<workspace>": {"<folder outside>": true}}
 
 A workspace's file may come from a stranger, so a folder outside counts only if the user has said
 yes. `notewell index` asks once on a terminal. The answer is about this workspace and this real
