@@ -61,7 +61,7 @@ TENANT = "fleet"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 GROUP = 20
 """Searches between two looks at the CPU time of the server, which the kernel counts in 10 ms."""
-TABLES = ("generations", "files", "chunks", "postings", "vectors")
+TABLES = ("generations", "files", "chunks", "postings", "vectors", "half_vectors")
 
 
 class FleetEmbedder(PoolEmbedder):

@@ -2,11 +2,12 @@
 
     python -m bench.service [--notes 3000] [--agents 256] [--seconds 8]
 
-A request without a search, and a hybrid search asked by 1, 8 and 64 clients: CPU time of the
-server for each, over that of a route of uvicorn that answers with two bytes. Every question is a
-new one, so the model runs; the vectors of the notes are mixed ones (`bench.mixed`). The clients
-never pause; who is refused with 503 waits as `Retry-After` says and asks again. All other answers
-than 200 and 503 are errors, and one error exits with 1.
+A request without a search: CPU time of the server, over that of a route of uvicorn that answers
+with two bytes. A hybrid search asked by 1, 8 and 64 clients: CPU time beside its limit, which is
+for a core that nobody else uses. Every question is a new one, so the model runs; the vectors of
+the notes are mixed ones (`bench.mixed`). The clients never pause; who is refused with 503 waits as
+`Retry-After` says and asks again. All other answers than 200 and 503 are errors, and one error
+exits with 1.
 
 The wait of 64 clients is measured as agents ask: with pauses in between, so that all of them
 together ask half as often as the service could answer. Clients without pauses would only measure
@@ -60,8 +61,9 @@ uvicorn.Server(config).run()
 """
 ROUTE_LIMIT = 4.0
 """Headers, checks of host and token, a log line and metrics."""
-SEARCH_LIMIT = 100.0
-"""100 searches a second on a core that answers 10 000 requests of an empty route."""
+SEARCH_MS = 10.0
+"""100 searches a second on one core. Not a multiple of the empty route: most of a search is the
+model and the index, which cost the same behind any route."""
 WAIT_LIMIT = 12.0
 START_S, READY_S, OPENED_S, MEMORY_MB = 3.0, 1.0, 5.0, 300.0
 WORKERS_LIMIT = 1.25
@@ -224,7 +226,7 @@ def service_rows(folder: Path, notes: int, seconds: float) -> Iterator[Row]:
             each_ms = 1000 * (target.cpu_s() - before_s) / len(asked.took_s)
             rate = len(asked.took_s) / (time.monotonic() - started_s)
             aside = f"{rate:.0f}/s, {len(asked.refused)} refused"
-            yield Row(f"a search, {clients} clients ({aside})", each_ms, floor_ms, SEARCH_LIMIT)
+            yield Row(f"a search, {clients} clients ({aside})", each_ms, SEARCH_MS, 1.0)
         yield wait_row(target, topics, seconds)
 
 

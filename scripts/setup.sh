@@ -37,7 +37,9 @@ install_lock() {
         fi
         echo 'uv could not install all packages: pip tries' >&2
     fi
-    "$1/bin/python" -m pip install --quiet --require-hashes -r "$2"
+    # Bytecode of every module, tests of numpy included, is 30 MB and most of the time; Python writes
+    # that of the modules that are used.
+    "$1/bin/python" -m pip install --quiet --no-compile --require-hashes -r "$2"
 }
 
 # make_env FOLDER LOCK: a virtual environment with exactly the packages of LOCK; recreated when LOCK changes.

@@ -164,7 +164,7 @@ def take_all(visit: Visit, path: str) -> None:
     take("compare", f"search?q={query}&compare=1&b.vectorWeight=0.2&b.mmrLambda=0.5", 1280, 860)
     take("note", f"notes/{path}", 1280, 640)
     take("notes", "notes", 1280, 800)
-    take("recalls", "recalls", 1280, 720)
+    take("timeline", "timeline", 1280, 720)
     take("session", f"sessions/{SESSION}", 1280, 720)
     take("health-dark", "health", 1280, 720, dark=True)
     take("search-narrow", f"search?q={query}", 360, 740)

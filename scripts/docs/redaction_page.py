@@ -9,19 +9,28 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE
 from notewell.redaction.commands import COMMAND_RULES
+from notewell.redaction.declared import DECLARED_RULES
+from notewell.redaction.dialogs import PAIR_RULES
+from notewell.redaction.labelled import LABEL_RULE
+from notewell.redaction.labels import OTHER, SHORT, STEMS
+from notewell.redaction.logins import LOGIN_RULES
 from notewell.redaction.names import NAME_RULES
 from notewell.redaction.phrases import ACCOUNT_RULES, PHRASE_RULE
-from notewell.redaction.places import FILE_RULES, HEADER_RULES, QUERY_RULES, URL_RULES
+from notewell.redaction.places import (
+    FILE_RULES,
+    HEADER_RULES,
+    LINK_RULES,
+    QUERY_RULES,
+    URL_RULES,
+)
+from notewell.redaction.positions import POSITION_RULES
 from notewell.redaction.seed_phrases import SEED_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
 from notewell.redaction.tables import TABLE_RULES
-from notewell.redaction.telling_words import (
-    LATIN_PASSWORDS,
-    LATIN_SECRETS,
-    OTHER_PASSWORDS,
-    OTHER_SECRETS,
-)
+from notewell.redaction.telling_words import LATIN_SECRETS, OTHER_SECRETS
+from notewell.redaction.typed import TYPED_RULES
 from notewell.redaction.vendor_rules import SOURCES, VENDOR_GROUPS
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ This page is generated from the rules; `tests/docs/test_redaction_page.py` check
 Try a text of yours: `notewell redact FILE` ([how](../how-to/redact.md)).
 
 A mask names the kind: `[redacted:github-token:3f2a]`. A kind may have several rules.
-A value is masked if its shape, its place or its name says that it is a secret, and it is no placeholder (`<your-key>`, `xxxx`, `changeme`, `$TOKEN`), no reference to one (`os.environ[…]`, `${…}`, `vault:…`) and no plain word.
+A value is masked if its shape, its place or its name says that it is a secret, and it is no placeholder (`<your-key>`, `xxxx`, `changeme`, `$TOKEN`), no reference to one (`os.environ[…]`, `${…}`, `vault:…`).
 
 """
 
@@ -61,17 +70,42 @@ def _standard() -> Iterable[str]:
 
 def _places() -> Iterable[str]:
     yield "## Places\n\nWhere nothing but a secret can be.\n\n| kind | what |\n|---|---|\n"
-    yield from _rows((*URL_RULES, *HEADER_RULES, *QUERY_RULES, *FILE_RULES, *COMMAND_RULES))
+    yield from _rows(
+        (
+            *URL_RULES,
+            *LINK_RULES,
+            *HEADER_RULES,
+            *QUERY_RULES,
+            *FILE_RULES,
+            *COMMAND_RULES,
+            *TYPED_RULES,
+            *LOGIN_RULES,
+        )
+    )
     yield "\n"
 
 
 def _names() -> Iterable[str]:
-    yield "## Names and sentences\n\nThe kind is `password`, `secret`, `token` or `api-key`, as the name says.\n\n"
+    yield "## Names and sentences\n\nThe kind is `password`, `secret`, `token`, `api-key`, `pin`, `security-answer` or `payment-card`, as the name says.\n"
+    yield "A password beside its name may be a plain word or a number: `DB_PASS=dragon`, `my PIN is 4821`. Types, states and names in code stay: `password: required`, `password = form_value`.\n\n"
     yield from (
-        f"* {rule.says}\n" for rule in (*NAME_RULES, *TABLE_RULES, *ACCOUNT_RULES, PHRASE_RULE)
+        f"* {rule.says}\n"
+        for rule in (
+            *NAME_RULES,
+            *DECLARED_RULES,
+            *POSITION_RULES,
+            LABEL_RULE,
+            CODE_RULE,
+            ANSWER_RULE,
+            CARD_RULE,
+            *TABLE_RULES,
+            *ACCOUNT_RULES,
+            *PAIR_RULES,
+            PHRASE_RULE,
+        )
     )
     for title, words in (
-        ("a password", f"{LATIN_PASSWORDS}|{OTHER_PASSWORDS}"),
+        ("a password", f"{STEMS}|{SHORT}|{OTHER}"),
         ("a secret", f"{LATIN_SECRETS}|{OTHER_SECRETS}"),
     ):
         shown = ", ".join(f"`{word}`" for word in words.split("|"))

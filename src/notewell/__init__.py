@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from notewell.assembly import open_memory
     from notewell.capture import CaptureSettings
     from notewell.config import Settings, load_settings
+    from notewell.core import Filters
     from notewell.embedders import EmbedderSettings
     from notewell.engines import Status
     from notewell.errors import NotewellError
@@ -26,6 +27,7 @@ _HOMES = {
     "EmbedderSettings": "notewell.embedders",
     "Excerpt": "notewell.notes",
     "ExtraPath": "notewell.notes",
+    "Filters": "notewell.core",
     "Hit": "notewell.types",
     "Memory": "notewell.memory",
     "NotesSettings": "notewell.notes",
@@ -50,6 +52,7 @@ __all__ = [
     "EmbedderSettings",
     "Excerpt",
     "ExtraPath",
+    "Filters",
     "Hit",
     "Memory",
     "NotesSettings",

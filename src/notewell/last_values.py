@@ -22,6 +22,15 @@ class LastValues(Generic[_Value]):
         self._values: OrderedDict[Hashable, tuple[_Value, int]] = OrderedDict()
         self._lock = threading.Lock()
 
+    def peek(self, key: Hashable) -> _Value | None:
+        """The value of a key, if it is kept."""
+        with self._lock:
+            kept = self._values.get(key)
+            if kept is None:
+                return None
+            self._values.move_to_end(key)
+            return kept[0]
+
     def get(self, key: Hashable, weight: int, make: Callable[[], _Value]) -> _Value:
         """The value of a key; made if there is none."""
         with self._lock:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from notewell.capture import Journal
     from notewell.config import Settings
+    from notewell.core import Filters
     from notewell.engines import BuiltinEngine, Engine, IndexInspector, Status
     from notewell.entries import EntryStore
     from notewell.notes import Appended, Excerpt, NoteStore
@@ -155,19 +156,26 @@ class Memory:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
         folder: str | None = None,
+        filters: Filters | None = None,
+        plain: bool = False,
         session_key: str | None = None,
         running_session: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Answer:
         """The best hits; an empty answer says why it is empty.
 
+        `tag:x`, `path:x`, `after:2026-03` and `before:2026` in the question narrow the search, as
+        `filters` do; with `plain` they are words like others. Filters without any words list the
+        newest notes that fit.
         `folder` leaves out conversations in other folders: a path, the name of a folder, or `.`.
         `running_session` leaves out the conversation with this transcript, a path.
         `session_key` names the conversation that asks, for settings that restrict who may ask;
         None is the owner's own program. Notes that were never indexed are indexed first, by their
         words and up to a limit, with `progress`; `sync` computes the vectors.
         """
-        request = Question.of(question, max_results, min_score, mode, folder)
+        request = Question.of(
+            question, max_results, min_score, mode, folder, filters=filters, plain=plain
+        )
         self.require_scope(session_key)
         if not self.sees_private(session_key):
             request = replace(request, hides_private=True)
@@ -188,11 +196,10 @@ class Memory:
         return answer if self.indexer.index_facts() is None else self._answer(request)
 
     def _answer(self, request: Question) -> Answer:
+        from notewell.engines import search_fresh
+
         # A search may write: notes that were saved a moment ago are indexed first.
-        notice = self._engine.sync_before_search(request)
-        answer = self._engine.search(request)
-        # What was saved a moment ago is not in it.
-        return replace(answer.with_notice(notice), degraded=True) if notice else answer
+        return search_fresh(self._engine, request)
 
     def _index_words(self, progress: Callable[[Progress], None] | None) -> bool:
         """Index the words of the notes if there is no index; whether something was indexed.

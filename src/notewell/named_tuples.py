@@ -7,8 +7,7 @@ the other methods exist once.
 
 from __future__ import annotations
 
-from collections import namedtuple
-from operator import itemgetter
+from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,8 @@ class _Maker(type):
         defaults = {key: body.pop(key) for key in fields if key in body}
         if tuple(defaults) != fields[len(fields) - len(defaults) :]:
             raise TypeError(f"{name}: a field without a default follows one with a default")
-        getters = {key: property(itemgetter(place)) for place, key in enumerate(fields)}
+        # As the standard library reads a field: half the time of a property.
+        getters = {key: _tuplegetter(place, None) for place, key in enumerate(fields)}
         own = {
             "__slots__": (),
             "__new__": _constructor(name, types, tuple(defaults.values())),

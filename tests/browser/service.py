@@ -20,8 +20,10 @@ PYTHON = sys.executable
 class Service:
     """Runs from `with` to its end; `log` is all that it said on standard error."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workspace: str = "") -> None:
+        """`workspace` is `folder/workspace`, or `postgres:`."""
         self.folder = folder
+        self._workspace = workspace or str(folder / "workspace")
         self.url = ""
         self.first_link = ""
         self._book = TokenStore(folder / "state" / TOKENS)
@@ -32,7 +34,7 @@ class Service:
         return (self.folder / "serve.log").read_text(encoding="utf-8")
 
     def __enter__(self) -> Service:
-        place = ["-w", str(self.folder / "workspace"), "--state-dir", str(self.folder / "state")]
+        place = ["-w", self._workspace, "--state-dir", str(self.folder / "state")]
         limits = ["--requests-a-minute", "6000"]  # All tests together are quicker than a person.
         with (self.folder / "serve.log").open("wb") as log:
             self._process = subprocess.Popen(

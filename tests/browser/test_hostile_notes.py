@@ -64,7 +64,7 @@ def test_text_that_turns_around_stays_in_its_own_line(visit: Visit) -> None:
 
 def test_a_hostile_transcript_is_text(visit: Visit) -> None:
     page = visit.page("sessions")
-    page.get_by_role("link", name="with-markup").click()
+    page.get_by_role("link", name="What is bold").click()
     expect(page.locator(".turns")).to_contain_text("<script>window.hacked = 11</script>")
     nothing_ran(page)
 

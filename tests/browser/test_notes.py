@@ -31,6 +31,14 @@ def test_front_matter_is_read_as_title_tags_and_summary(visit: Visit) -> None:
     expect(card.locator(".badge")).to_have_text(["bread", "kitchen"])
 
 
+def test_a_tag_leads_to_the_notes_that_have_it(visit: Visit) -> None:
+    page = visit.page("notes?filter=levain")
+    page.locator(".memo .badge", has_text="bread").click()
+    expect(page.locator("#query")).to_have_value("tag:bread")
+    expect(page.locator(".hits a[data-row]")).to_have_count(1)
+    expect(page.locator(".hits")).to_contain_text("levain")
+
+
 def test_j_and_k_move_through_list_and_note_at_once(visit: Visit) -> None:
     page = visit.page("notes")
     page.keyboard.press("j")

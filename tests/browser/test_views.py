@@ -24,7 +24,7 @@ OVER_A_POINT = """() => {
 SHOWN = {
     "search": "Search your agent's memory",
     "notes": "What lasts",
-    "sessions": "about-bread",
+    "sessions": "Why was the rye loaf dense",
     "timeline": "Everything",
     "map": "in view",
     "health": "SQLite|Index",
@@ -156,7 +156,7 @@ def test_a_narrow_screen_scrolls_down_and_not_sideways(visit: Visit) -> None:
 
 def test_a_transcript_shows_that_something_was_masked_and_not_what(visit: Visit) -> None:
     page = visit.page("sessions")
-    page.get_by_role("link", name="with-a-key").click()
+    page.get_by_role("link", name="Please keep my key").click()
     mask = page.locator(".redacted")
     expect(mask).to_have_count(1)
     expect(page.locator(".talk")).to_contain_text("1 secret masked")

@@ -516,6 +516,8 @@ def test_an_inventory_lists_everything(store: IndexStore) -> None:
         assert all(note.chunks == 1 and note.last_line == 3 for note in inventory.notes())
         (outlined,) = inventory.outline("MEMORY.md")
         assert (outlined.span.start_line, outlined.is_embedded) == (1, True)
+        assert inventory.opening("MEMORY.md", 5) == NOTES["MEMORY.md"][:5]
+        assert inventory.opening("none.md", 5) == ""
         assert inventory.chars() == {path: len(text) - 1 for path, text in NOTES.items()}
         placed = inventory.placed()
         assert [one.path for one in placed] == sorted(NOTES)
@@ -544,6 +546,8 @@ def test_what_a_transcript_says_of_its_conversation_is_kept(store: IndexStore) -
         assert view.folders() == ["/code/shop"]
         assert view.chunks_in(["/code/shop"]) == [chunk_id]
         assert view.chunks_in(["/work"]) == []
+        assert view.chunks_of_notes(["sessions/a.jsonl", "missing.md"]) == [chunk_id]
+        assert view.chunks_of_notes([]) == []
         assert view.chunks([chunk_id])[chunk_id].said_at == "2026-10-02T14:06Z"
         assert view.notes("memory") == {}
         assert list(view.notes("sessions")) == list(view.notes()) == ["sessions/a.jsonl"]

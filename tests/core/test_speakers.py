@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notewell.core.speakers import GAIN, are_users, is_about_user, speaker_factor
+from notewell.core.speakers import GAIN, are_users, is_about_user, speaker_factor, user_speaks
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_others_are_not(question: str) -> None:
     ["User: I moved.", "user: I moved", "**User**: I moved", "Assistant: Hi\nUser: I moved"],
 )
 def test_the_user_gains_in_a_note_and_the_assistant_gives_way_in_a_transcript(text: str) -> None:
-    assert speaker_factor(text, "memory") == GAIN
-    assert speaker_factor(text, "sessions") == 1.0
+    assert speaker_factor("memory", has_user=user_speaks(text)) == GAIN
+    assert speaker_factor("sessions", has_user=user_speaks(text)) == 1.0
 
 
 @pytest.mark.parametrize("text", ["Assistant: Try Oslo.", "- [ ] a power user: Anna", "plain"])
 def test_without_the_user_a_note_stays_as_it_is(text: str) -> None:
-    assert speaker_factor(text, "memory") == 1.0
-    assert speaker_factor(text, "sessions") == 1 / GAIN
+    assert speaker_factor("memory", has_user=user_speaks(text)) == 1.0
+    assert speaker_factor("sessions", has_user=user_speaks(text)) == 1 / GAIN
 
 
 def test_a_message_goes_on_until_the_next_speaker() -> None:

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from notewell.core.terms import text_query, useful_terms
 from notewell.core.words import (
+    chunk_words,
     index_words,
     is_identifier,
     split_words,
     stem,
+    word_forms,
 )
 from notewell.limits import MAX_QUERY_TERMS
 
@@ -33,7 +35,7 @@ from notewell.limits import MAX_QUERY_TERMS
         ("索引库", "索引 引库 索 引 库"),
         ("猫", "猫"),
         ("한국어는", "한국 국어 어는 한 국 어 는"),
-        ("用SQLite存储", "用 sqlite sq lite 存储 存 储"),
+        ("用SQLite存储", "用 sqlit sq lite 存储 存 储"),
         ("…—!?", ""),
     ],
 )
@@ -112,3 +114,35 @@ def test_no_word_has_a_character_that_splits_it_in_an_index(text: str) -> None:
     """SQLite's tokenizer splits words at every ASCII character but letters, digits and `_`."""
     words = [*index_words(text).split(), *text_query(text).terms]
     assert not [word for word in words if re.search(r"[\x00-\x2f:-@\[-^`{-\x7f]", word)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "DevOps",
+                "notes",
+                "Häuser",
+                "GPT4",
+                "a828e60",
+                "日记",
+                "Дом",
+                "_",
+                "-",
+                "/",
+                "x",
+                "42",
+            ]
+        ),
+        min_size=1,
+    ),
+    st.sampled_from([("en", ""), ("de", "Das Haus ist nicht groß, und der Garten auch nicht. ")]),
+)
+def test_a_chunk_has_a_form_of_each_word_in_whatever_case(
+    parts: list[str], written: tuple[str, str]
+) -> None:
+    language, before = written
+    text = "".join(parts)
+    body = set(chunk_words(f"{before}#{text} more", "").body.split())
+    for forms in word_forms(text.casefold(), () if language == "en" else (language,)):
+        assert not body.isdisjoint(forms), (forms, body)

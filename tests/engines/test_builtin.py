@@ -1,4 +1,4 @@
-"""The built-in engine: how long a search holds the index."""
+"""The built-in engine: how long a search holds the index, and an index that appears meanwhile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 from tests.sqlite_store import sqlite_store
 
 from notewell import open_memory
+from notewell.engines.protocol import with_sync_notice
 from notewell.errors import EmbedderFailed
+from notewell.search import Question
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -66,6 +68,30 @@ def memory(tmp_path: Path, embedder: WatchfulEmbedder) -> Iterator[Memory]:
     with open_memory(workspace, state_dir=tmp_path / "state", embedder=embedder) as memory:
         memory.sync()
         yield memory
+
+
+def test_an_answer_from_an_index_that_appeared_after_the_look_says_so(tmp_path: Path) -> None:
+    """Of three replicas that began together, one answered without an entry that was acknowledged
+    before, and said nothing: it had found no index, and then the first one of another replica."""
+    note = tmp_path / "MEMORY.md"
+    note.write_text("The router is called Bert.\n", encoding="utf-8")
+    one, other = (
+        open_memory(tmp_path, state_dir=tmp_path / "state", embedder=HashEmbedder())
+        for _ in range(2)
+    )
+    with one, other:
+        question = Question("router")
+        looked = one._builtin.sync_before_search(question)
+        empty = with_sync_notice(one._builtin.search(question), looked)
+        assert (empty.has_index, empty.notice) == (False, None)
+        other.sync()
+        note.write_text("The router is called Bert, the switch Ada.\n", encoding="utf-8")
+        answer = with_sync_notice(one._builtin.search(Question("Ada")), looked)
+        assert answer.degraded
+        assert answer.notice is not None
+        assert "may be missing: ask again" in answer.notice
+        again = one.search("Ada")
+        assert (len(again.hits), again.notice) == (1, None)
 
 
 def test_a_search_opens_two_views_and_none_while_it_embeds(

@@ -206,7 +206,7 @@ def test_a_power_cut_before_the_sync_shows_the_entries_as_they_were(
         raise PowerCut
 
     with monkeypatch.context() as patched:
-        patched.setattr("notewell.entries.table._fsync", cut)
+        patched.setattr("notewell.entries.durability._fsync", cut)
         with pytest.raises(EntriesUnreadable):
             opened().store("The sail is white")
     new = sorted(path for path in set(folder.rglob("*")) - before if path.is_file())

@@ -18,7 +18,8 @@ from notewell.entries import (
     EntryStore,
     MemoryEntry,
 )
-from notewell.entries.table import MAX_FRAGMENTS, Tables, writer_lock
+from notewell.entries.durability import writer_lock
+from notewell.entries.table import MAX_FRAGMENTS, Tables
 from notewell.errors import BadSetting
 from notewell.testing import HashEmbedder
 

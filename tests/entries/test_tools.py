@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from notewell import Memory, open_memory
 from notewell.entries import EntryStore
-from notewell.entries.table import writer_lock
+from notewell.entries.durability import writer_lock
 from notewell.errors import EmbedderFailed
 from notewell.testing import BrokenEmbedder, HashEmbedder
 from notewell.tools import ENTRY_TOOLS, CallContext, Failure, call

@@ -63,7 +63,6 @@ ROUTES: dict[tuple[str, str], Entry] = {
     ("GET", "/v1/page/never"): Entry("read", 200, "/v1/page/never"),
     ("GET", "/v1/page/sessions"): Entry("read", 200, "/v1/page/sessions"),
     ("GET", "/v1/page/session/{id:path}"): Entry("read", 404, "/v1/page/session/none"),
-    ("GET", "/v1/page/recalls"): Entry("read", 200, "/v1/page/recalls"),
     ("GET", "/v1/page/tokens"): Entry("admin", 200, "/v1/page/tokens"),
     ("POST", "/v1/page/tokens"): Entry("admin", 201, "/v1/page/tokens", NEW_TOKEN),
     ("DELETE", "/v1/page/tokens/{id}"): Entry("admin", 404, "/v1/page/tokens/abcdef12"),

@@ -72,6 +72,30 @@ def test_an_empty_answer_says_why(served: Served) -> None:
     assert found["reason"]
 
 
+def test_tags_paths_and_days_narrow_a_search(served: Served) -> None:
+    notes = served.workspaces["main"] / "memory"
+    notes.mkdir(exist_ok=True)
+    (notes / "2026-05-02.md").write_text("The router is new. #network\n", encoding="utf-8")
+    (notes / "2025-05-02.md").write_text("The router is old. #network/wifi\n", encoding="utf-8")
+    (notes / "wires.md").write_text("The router and its wires.\n", encoding="utf-8")
+    served.ask("POST", "/v1/sync", "append")
+
+    def found(query: str, **given: Any) -> list[str]:
+        hits = served.search(query, minScore=0, mode="keyword", **given)["results"]
+        return sorted(hit["path"] for hit in hits)
+
+    both = ["memory/2025-05-02.md", "memory/2026-05-02.md"]
+    assert found("router") == [*both, "memory/wires.md"]
+    assert found("router tag:network") == found("router", tags=["Network"]) == both
+    assert found("router", tags=["network"], after="2026") == both[1:]
+    assert found("router before:2026", path="memory") == both[:1]
+    assert found("router", path="WIRES") == ["memory/wires.md"]
+    assert found("tag:network") == both
+    bad = served.ask("POST", "/v1/search", json={"query": "router", "after": "banana"})
+    assert bad.status_code == 422
+    assert "2026-03-04" in bad.text
+
+
 def test_agents_do_not_see_each_other(served: Served) -> None:
     def paths_and_texts(token: str) -> str:
         return json.dumps(served.search("which agent keeps readings", token)["results"])
@@ -95,6 +119,9 @@ def test_agents_do_not_see_each_other(served: Served) -> None:
         {"query": "x", "minScore": 1.1},
         {"query": "x", "minScore": True},
         {"query": "x", "mode": "vector"},
+        {"query": "x", "tags": "a"},
+        {"query": "x", "tags": ["a"] * 17},
+        {"query": "x", "path": ""},
         {"query": "x", "agent": "work"},
         {"query": "x", "sessionKey": "agent:main:main"},
         [],

@@ -22,7 +22,7 @@ from notewell.http_service.ui.note_card import (
             "Plan",
             "We ship on Friday, see it.",
         ),
-        ("- one\n- [x] two\n", "one", "· two"),
+        ("- one\n- [x] two\n", "one", "two"),
         ("", "note", ""),
         ("# `a`\n\n```sh\nls -l\n```\n", "a", "ls -l"),
         ("# A\n\n```sh\nls\n```\nText <!-- @http -->\n", "A", "Text"),
@@ -36,6 +36,7 @@ from notewell.http_service.ui.note_card import (
             "In one_two or three_four",
         ),
         ("snake_case_name and 2 * 3 * 4\n", "snake_case_name and 2 * 3 * 4", ""),
+        ("# A\n\n_begun here\nand ended_ there\n", "A", "begun here and ended there"),
     ],
 )
 def test_title_and_text_without_markup(text: str, title: str, words: str) -> None:

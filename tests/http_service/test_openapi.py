@@ -101,7 +101,10 @@ def test_whatever_is_sent_the_answers_are_as_described(tmp_path: Path) -> None:
             capture_output=True,
             encoding="utf-8",
             cwd=tmp_path,
-            timeout=240,
+            timeout=600,
             check=False,
         )
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    report = done.stdout[-8000:] + done.stderr[-2000:]
+    assert done.returncode == 0, report
+    all_but_the_events = len(list(operations(document()))) - 1
+    assert f"Tested: {all_but_the_events}\n" in done.stdout, report

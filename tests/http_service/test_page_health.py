@@ -78,7 +78,7 @@ def test_a_rebuild_counts_the_vectors_that_were_there(served: Served) -> None:
 
 def test_folders_of_this_machine_are_for_an_admin_only(served: Served, tmp_path: Path) -> None:
     served.agents.memory("main").sync()
-    for path in ("health", "me", "cards", "sessions", "recalls"):
+    for path in ("health", "me", "cards", "sessions", "timeline"):
         assert str(tmp_path) not in json.dumps(get(served, path))
     assert str(tmp_path) in json.dumps(get(served, "health", "admin"))
 

@@ -46,6 +46,23 @@ def test_one_question_is_weighed_in_two_ways(served: Served) -> None:
     assert told["a"]["tookMs"] >= 0
 
 
+def test_filters_are_typed_and_not_highlighted(served: Served) -> None:
+    write(served, "memory/router.md", "The router has a tag and a network. #network\n")
+    write(served, "memory/other.md", "The router of the network, without its tag.\n")
+    served.agents.memory("main").sync()
+    told = compared(served, "router tag:network", a={"minScore": 0}, b={"vectorWeight": 0})
+    for one in (told["a"], told["b"]):
+        (hit,) = one["results"]
+        assert hit["path"] == "memory/router.md"
+        assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["router"]
+    assert [hit["path"] for hit in compared(served, "tag:network")["a"]["results"]] == [
+        "memory/router.md"
+    ]
+    body = {"query": "router tag:network", "path": "memory/other.md"}
+    why = served.ask("POST", "/v1/page/absent", json=body).json()["why"]
+    assert why == "memory/other.md does not fit tag:network"
+
+
 def test_a_comparison_embeds_the_question_once(tmp_path: Path) -> None:
     embedder = HashEmbedder()
     with serving(tmp_path, embedder=embedder) as served:
@@ -92,7 +109,7 @@ def test_highlights_are_the_words_that_were_asked_for(served: Served) -> None:
 def test_what_the_owner_tries_out_counts_as_recalled_by_nobody(served: Served) -> None:
     served.agents.memory("main").sync()
     compared(served, "SQLite")
-    assert served.ask("GET", "/v1/page/recalls", "admin").json()["recalls"] == []
+    assert served.ask("GET", "/v1/page/timeline?kind=recalled", "admin").json()["events"] == []
     assert [one["path"] for one in served.ask("GET", "/v1/page/never").json()["notes"]] == [
         "MEMORY.md"
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from tests.http_service.served import Served
 
 JANUARY_S = 1_767_225_600
@@ -50,4 +51,8 @@ def test_one_kind_and_what_was_before(served: Served) -> None:
     before = second["at"].replace("+", "%2B")
     assert [one["query"] for one in told(served, f"kind=recalled&before={before}")] == ["first"]
     assert [one["kind"] for one in told(served, "kind=changed")] == ["changed"]
-    assert served.ask("GET", "/v1/page/timeline?before=yesterday").status_code == 422
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-03-01", "1"])
+def test_a_moment_that_nobody_gave_is_refused(served: Served, moment: str) -> None:
+    assert served.ask("GET", f"/v1/page/timeline?before={moment}").status_code == 422

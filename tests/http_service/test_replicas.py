@@ -6,7 +6,7 @@ import json
 import queue
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,9 @@ from tests.postgres_server import PostgresServer
 
 from notewell.capture import undo_write, writes
 from notewell.cli import main
+from notewell.core import Secret
 from notewell.databases import tenant_database
+from notewell.errors import NotewellError
 from notewell.http_service.agents import Agents, ChangedElsewhere, Event
 from notewell.http_service.app import create_app
 from notewell.http_service.auth import AllowedHosts
@@ -29,10 +31,13 @@ from notewell.http_service.directory import DirectoryFollower
 from notewell.http_service.ports import ServiceState
 from notewell.http_service.postgres import shared_state
 from notewell.http_service.postgres.events import SharedEvents, agent_digest
+from notewell.http_service.problems import problem_of
 from notewell.http_service.token_file import ALL_AGENTS
 from notewell.http_service.tokens import TokenRequest
-from notewell.postgres import Hints
+from notewell.index.postgres import PostgresStore
+from notewell.postgres import Address, Database, Hints, Scope
 from notewell.postgres.address import VARIABLE
+from notewell.postgres.connections import Limits
 from notewell.testing import HashEmbedder
 
 ENTRY = {"text": "The giraffe moved to the router room."}
@@ -197,6 +202,24 @@ def test_tenants_have_agents_and_tokens_of_their_own(
     assert kept.registry.agents() == []
     assert not kept.registry.remove("main")
     assert one.search("giraffe")
+
+
+def test_a_service_that_uses_all_of_its_connections_says_that_it_is_too_busy(
+    postgres_server: PostgresServer,
+) -> None:
+    """The database is well: it is this process that has too much to do."""
+    address = Address(Secret(postgres_server.login_url("notewell")))
+    scope = Scope("tenant", "busy")
+    limits = Limits(connections=1, connection_wait_s=0.1)
+    with closing(Database(address, limits)) as database, database.reading(scope):
+        questions = (database.reading(scope), PostgresStore(database, scope, "notes").view())
+        for question in questions:
+            with pytest.raises(NotewellError) as raised, question:
+                pass
+            problem = problem_of(raised.value)
+            assert (problem.status, problem.kind) == (503, "too-busy")
+            assert problem.headers["Retry-After"] == "2"
+            assert "connections" in problem.detail
 
 
 def test_without_a_server_the_answer_is_503_and_not_401(

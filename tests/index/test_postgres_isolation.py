@@ -94,6 +94,7 @@ VIEW_QUESTIONS: dict[str, Callable[[IndexView], object]] = {
     "folders": lambda view: view.folders(),
     "chunks_in": lambda view: view.chunks_in([f"/code/{CANARY}"]),
     "chunks_of": lambda view: [view.chunks_of(path) for path in PATHS],
+    "chunks_of_notes": lambda view: sorted(view.chunks_of_notes(PATHS)),
     "around": lambda view: [view.around(path, 0, 100) for path in PATHS],
     "waiting_for_vectors": lambda view: view.waiting_for_vectors(100),
     "vectors_of": lambda view: sorted(view.vectors_of(PATHS)),
@@ -110,6 +111,7 @@ def inventory_of(view: IndexView) -> Iterator[object]:
     inventory = view.inventory()
     yield inventory.notes()
     yield [inventory.outline(path) for path in PATHS]
+    yield [inventory.opening(path, 100) for path in PATHS]
     yield inventory.chars()
     yield inventory.placed()
     yield inventory.last_id()
@@ -122,7 +124,15 @@ def members(protocol: type) -> set[str]:
 
 def test_every_question_of_a_view_is_asked_here() -> None:
     assert set(VIEW_QUESTIONS) == members(IndexView)
-    assert members(IndexInventory) == {"notes", "outline", "chars", "placed", "last_id", "vectors"}
+    assert members(IndexInventory) == {
+        "notes",
+        "outline",
+        "opening",
+        "chars",
+        "placed",
+        "last_id",
+        "vectors",
+    }
 
 
 @pytest.mark.parametrize("name", VIEW_QUESTIONS)
@@ -248,6 +258,7 @@ def test_odd_words_and_ids_find_no_canary(
         for word in words:
             answers += [view.chunks_of(word), view.around(word, first, first), view.notes(word)]
             answers.append(view.inventory().outline(word))
+            answers.append(view.inventory().opening(word, 100))
         answers.append(view.waiting_for_vectors(5, after=first))
         answers.append(view.inventory().vectors(ids)[0])
     assert CANARY not in repr(answers)

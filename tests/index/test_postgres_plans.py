@@ -85,6 +85,7 @@ def test_every_question_and_write_reads_the_partition_of_its_agent_alone(
         "chunks",
         "files",
         "generations",
+        "half_vectors",
         "postings",
         "vector_cache",
         "vectors",
@@ -100,7 +101,7 @@ def test_a_statement_that_names_no_agent_is_noticed_by_this_test(server: Postgre
 
 
 SMALL, LARGE = 400, 4000
-TABLES = ("generations", "files", "chunks", "postings", "vectors")
+TABLES = ("generations", "files", "chunks", "postings", "vectors", "half_vectors")
 
 
 def copy_agents(server: PostgresServer, first: int, last: int) -> None:

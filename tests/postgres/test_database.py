@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 
 import psycopg
 import pytest
@@ -20,7 +20,7 @@ from notewell.errors import (
 )
 from notewell.postgres import Address, AdvisoryLease, Database, LeaseTimeout, Scope, hold_lease
 from notewell.postgres import lease_holder as holder_of
-from notewell.postgres.database import Limits
+from notewell.postgres.connections import Limits
 from notewell.postgres.failures import trouble_of
 
 WHO = "SELECT current_user::text, current_setting('app.tenant'), current_setting('app.agent')"
@@ -48,6 +48,30 @@ def test_every_transaction_names_its_agent_and_leaves_no_trace(
             "SELECT current_user::text, coalesce(current_setting('app.tenant', true), ''), "
             "coalesce(current_setting('app.agent', true), '')"
         ) == [(LOGIN, "", "")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "'; RESET ROLE; --",
+        "a'; END $$; SET app.agent = 'b",
+        "back\\slash\\",
+        "E'\\''",
+        "$$ $body$",
+        "100 %s %(x)s",
+        "línea\nзаметка 笔记",
+    ],
+)
+def test_a_name_of_any_characters_is_only_a_name(
+    postgres: Database, postgres_scope: Scope, name: str
+) -> None:
+    """Names are literals in the text that opens a transaction."""
+    for scope in (Scope(name, "agent"), Scope("tenant", name)):
+        with postgres.writing(scope) as transaction:
+            assert transaction.rows(WHO) == [("notewell_app", *scope)]
+            transaction.execute(NEW_FILE, (*scope, "MEMORY.md"))
+        assert paths(postgres, scope) == ["MEMORY.md"]
+    assert paths(postgres, postgres_scope) == []
 
 
 def test_a_transaction_that_raises_leaves_the_state_from_before(
@@ -145,16 +169,16 @@ def test_every_table_has_forced_row_level_security(postgres_server: PostgresServ
 
 
 def test_a_lease_has_one_holder_who_is_named(postgres: Database, postgres_scope: Scope) -> None:
-    lease = AdvisoryLease(postgres_scope, "writer")
+    lease = AdvisoryLease(postgres_scope, "writer", "notes")
     with hold_lease(postgres, lease, wait_s=0):
         assert "process" in str(holder_of(postgres, lease))
-        assert holder_of(postgres, AdvisoryLease(postgres_scope, "embedder")) is None
+        assert holder_of(postgres, AdvisoryLease(postgres_scope, "embedder", "notes")) is None
         with (
             pytest.raises(LeaseTimeout, match="process"),
             hold_lease(postgres, lease, wait_s=0.05),
         ):
             pass
-        with hold_lease(postgres, AdvisoryLease(postgres_scope, "embedder"), wait_s=0):
+        with hold_lease(postgres, AdvisoryLease(postgres_scope, "embedder", "notes"), wait_s=0):
             pass
     assert holder_of(postgres, lease) is None
 
@@ -163,7 +187,7 @@ def test_a_lease_does_not_keep_vacuum_from_its_work(
     postgres_server: PostgresServer, postgres: Database, postgres_scope: Scope
 ) -> None:
     with (
-        hold_lease(postgres, AdvisoryLease(postgres_scope, "embedder"), wait_s=0),
+        hold_lease(postgres, AdvisoryLease(postgres_scope, "embedder", "notes"), wait_s=0),
         psycopg.connect(postgres_server.owner_url("notewell")) as owner,
     ):
         held = owner.execute(
@@ -176,7 +200,7 @@ def test_a_lease_does_not_keep_vacuum_from_its_work(
 def test_a_lease_is_free_when_the_connection_of_its_holder_ends(
     postgres_server: PostgresServer, postgres: Database, postgres_scope: Scope
 ) -> None:
-    lease = AdvisoryLease(postgres_scope, "writer")
+    lease = AdvisoryLease(postgres_scope, "writer", "notes")
 
     def loses_it() -> None:
         with hold_lease(postgres, lease, wait_s=0):
@@ -192,6 +216,29 @@ def test_a_lease_is_free_when_the_connection_of_its_holder_ends(
         loses_it()
     with hold_lease(postgres, lease, wait_s=0):
         pass
+
+
+def test_leases_never_have_all_connections(
+    postgres_server: PostgresServer, postgres_scope: Scope
+) -> None:
+    """Whoever holds one needs a second connection to do its work: with eight agents that were
+    indexed at once, every holder waited for the others, and so did every other request."""
+    address = Address(Secret(postgres_server.login_url("notewell")))
+    limits = Limits(connections=5, leases=2, connection_wait_s=0.2)
+    with closing(Database(address, limits)) as database, ExitStack() as held:
+        for kind in ("writer", "embedder"):
+            leases = [AdvisoryLease(postgres_scope, kind, str(number)) for number in range(3)]
+            for lease in leases[:2]:
+                held.enter_context(hold_lease(database, lease, wait_s=0))
+            with (
+                pytest.raises(LeaseTimeout, match="this process"),
+                hold_lease(database, leases[2], wait_s=0),
+            ):
+                pass
+        assert paths(database, postgres_scope) == []
+        held.close()
+        with hold_lease(database, leases[2], wait_s=0):
+            pass
 
 
 # -- trouble -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from notewell.postgres import (
     schema_state,
     unknown_parts,
 )
-from notewell.postgres.database import Limits
+from notewell.postgres.connections import Limits
 from notewell.postgres.migrations import MIGRATIONS
 
 

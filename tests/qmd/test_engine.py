@@ -100,6 +100,30 @@ def test_an_empty_answer_says_so_and_is_no_failure(open_with: Open, real_qmd: Pa
     assert answer.reason == "QMD found nothing for these words"
 
 
+def test_filters_hold_for_what_qmd_finds_and_the_answer_says_how(
+    open_with: Open, real_qmd: Path, notes: Path
+) -> None:
+    text = "---\ntags: [network]\n---\nThe router is new.\n"
+    (notes / "memory" / "2026-11-02.md").write_text(text, "utf-8")
+    memory = open_with(real_qmd, fallback="none")
+    memory.sync()
+    assert {hit.path for hit in memory.search("router").hits} == {
+        "MEMORY.md",
+        "memory/2026-11-02.md",
+    }
+    for filters in ("tag:network", "after:2026-11 before:2026-12", "path:memory/2026"):
+        answer = memory.search(f"router {filters}")
+        assert [hit.path for hit in answer.hits] == ["memory/2026-11-02.md"]
+        assert answer.notice is not None
+        assert "QMD knows no filters" in answer.notice
+    assert memory.search("router tag:none").reason == (
+        "QMD found nothing that fits tag:none for these words"
+    )
+    assert memory.search("tag:network").reason == (
+        "QMD cannot list notes by filters alone: add words to look for"
+    )
+
+
 def test_hits_outside_the_workspace_are_read_back_by_their_name(
     open_with: Open, real_qmd: Path, tmp_path: Path
 ) -> None:

@@ -254,7 +254,7 @@ def test_a_busy_index_is_75_and_says_who_is_at_work(cli: Cli) -> None:
 
 
 def test_wrong_usage_is_2(cli: Cli) -> None:
-    for arguments in (["nonsense"], ["search"], ["search", "-n", "many", "x"], []):
+    for arguments in (["nonsense"], ["search"], ["search", "-n", "many", "x"]):
         with pytest.raises(SystemExit) as stopped:
             main(arguments)
         assert stopped.value.code == 2

@@ -111,7 +111,9 @@ def test_no_byte_of_a_forgotten_phrase_is_left_and_no_hook_brings_it_back(
     # Always the same word: some words share a bucket of the test embedder with "user".
     canary = "zyx93b1aa02c6f4"
     desk.hook("session-start")
-    talk(desk, f"the code of the vault is {canary}", "I see", "the vault is in the cellar", "yes")
+    talk(
+        desk, f"the painter of the vault is {canary}", "I see", "the vault is in the cellar", "yes"
+    )
     assert desk.ask(f"what is {canary}?") == ["sessions/kept/claude-cc-1.jsonl"]
     assert desk.run("append", f"the vault opens with {canary}") == 0
     desk.ask("vault")

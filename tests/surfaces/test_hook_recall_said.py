@@ -15,7 +15,7 @@ from notewell.cli.hook_call import HookTime
 from notewell.cli.hook_turns import RECALL_CHARS
 from notewell.testing import HashEmbedder
 
-CODE = "what is the alarm code of the depot?"
+CODE = "which alarm does the depot have?"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def recalled(
 def test_a_prompt_gets_nothing_of_its_own_conversation(
     host: TalkingHost, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    host.say("the alarm code of the depot is 4711", "Noted.")
+    host.say("the alarm of the depot is a Zirkon 4711", "Noted.")
     host.hook("stop")
     assert recalled(host, CODE, capsys, "cc-1") == ""
     assert "4711" in recalled(host, CODE, capsys, "cc-2")
@@ -53,10 +53,10 @@ def test_a_prompt_gets_nothing_of_its_own_conversation(
 def test_other_conversations_take_the_place_of_the_own_one(
     host: TalkingHost, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    host.say("the alarm code of the depot is 4711", "Noted.", session="cc-2")
+    host.say("the alarm of the depot is a Zirkon 4711", "Noted.", session="cc-2")
     host.hook("stop", "cc-2")
     for number in range(30):
-        host.say(f"alarm code of the depot: attempt {number}", "That failed.")
+        host.say(f"alarm of the depot: attempt {number}", "That failed.")
     host.hook("stop")
     text = recalled(host, CODE, capsys, "cc-1")
     assert "4711" in text
@@ -67,7 +67,7 @@ def test_what_was_said_before_a_compaction_is_recalled_from_its_note(
     host: TalkingHost, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The host no longer has it, and no transcript of the same session hides the note."""
-    host.say("the alarm code of the depot is 4711", "Noted.")
+    host.say("the alarm of the depot is a Zirkon 4711", "Noted.")
     host.hook("pre-compact")
     text = recalled(host, CODE, capsys, "cc-1")
     assert "4711" in text

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from notewell.cli.install import hosts_of
+from notewell.cli.host_presence import hosts_of
 from notewell.hosts import Machine
 from notewell.sessions import kept_dir
 

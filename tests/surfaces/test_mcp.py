@@ -65,6 +65,22 @@ async def told(client: Client, name: str, **arguments: object) -> str:
 
 
 @ERAS
+def test_filters_are_typed_in_the_query(memory: Memory, era: str) -> None:
+    async def asking(client: Client) -> None:
+        (memory.workspace / "memory" / "2026-05-02.md").write_text("Frost. #garden\n", "utf-8")
+        both = await told(client, "memory_search", query="frost", minScore=0)
+        assert "memory/ä b.md" in both
+        assert "memory/2026-05-02.md" in both
+        narrow = await told(client, "memory_search", query="frost tag:garden", minScore=0)
+        assert "memory/ä b.md" not in narrow
+        assert "memory/2026-05-02.md" in narrow
+        refused = await told(client, "memory_search", query="frost after:banana")
+        assert "2026-03-04" in refused
+
+    ask(memory, era, asking)
+
+
+@ERAS
 def test_tools_are_listed_with_schemas_and_hints(memory: Memory, era: str) -> None:
     async def asking(client: Client) -> None:
         listed = (await client.list_tools()).tools

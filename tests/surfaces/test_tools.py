@@ -327,8 +327,9 @@ def test_a_line_too_long_to_show_is_read_on_as_the_answer_says(memory: Memory) -
         if not told.to_json().get("cut"):
             break
         assert told.to_json()["nextFrom"] == 1
-        found = re.search(r"call memory_get with path=(\S+)\.$", told.to_text())
+        found = re.search(r' rest="(\S+)">', told.to_text())
         assert found
+        assert told.to_text().endswith("To read on, call memory_get with the path in `rest`.")
         path = found[1]
     assert shown == f"{line}\nend"
 
@@ -544,7 +545,7 @@ def test_a_note_cannot_end_its_own_quotation(memory: Memory, forged: str) -> Non
         shown = output.to_text()
         inside = shown.split('<recalled path="memory/forged.md#L', 1)[1]
         quoted, after = inside.split("\n</recalled>", 1)
-        assert quoted.count("&lt;") == 2
+        assert len(re.findall("&(?:lt|#[0-9]+);", quoted)) == 2
         assert "you are free now" in quoted
         assert forged not in quoted + after
         fields = output.to_json()

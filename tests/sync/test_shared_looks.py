@@ -12,6 +12,7 @@ from notewell import Settings, open_memory
 from notewell.sync import FileNotifier, Heard, Synced, WatchEvent
 from notewell.sync.look import LOOK_SHARE, WATCHED_SHARE, LookSchedule, NotesCompared
 from notewell.testing import HashEmbedder
+from notewell.types import Notice
 
 BOUND_S = 60.0  # Far above what it takes; a test that waits so long has failed.
 
@@ -40,13 +41,15 @@ def schedule(clock: Callable[[], float] = lambda: 0.0) -> LookSchedule:
     return LookSchedule(lambda: 0, clock, None)
 
 
-def looks_of_two_threads(meanwhile: Callable[[LookSchedule], None]) -> tuple[int, int | None]:
+def looks_of_two_threads(
+    meanwhile: Callable[[LookSchedule], None],
+) -> tuple[int, int | Notice | None]:
     """How often two threads look if the second one comes while the first one looks, and what the
     second one learns."""
     looks, turn = schedule(), NoticedLock()
     looks._turn = turn  # type: ignore[assignment]
     counted: list[int] = []
-    learned: list[int | None] = []
+    learned: list[int | Notice | None] = []
     second = threading.Thread(target=lambda: learned.append(looks.compare(found).changed))
 
     def found() -> int:

@@ -8,7 +8,9 @@ session_note.py    a conversation as a note
 user_command.py    its name, from a program of the user
 incremental.py     the same for a growing transcript: every message once
 keeping.py         a conversation kept whole: every message once
+keeping_turns.py   the same for messages that a program sends or a data export has
 kept_file.py       the file of such a conversation
+kept_records.py    the records in it
 importing.py       transcripts that hosts already have, kept in the same way
 import_record.py   which of them began with an import, so that it can be undone
 keep_status.py     what is kept and what is not, in words
@@ -93,8 +95,14 @@ if TYPE_CHECKING:
     from notewell.capture.injected import without_injected
     from notewell.capture.journal import Journal
     from notewell.capture.keep_status import KeepStatus, read_keep_status
-    from notewell.capture.keeping import Kept, forgotten_filter, keep_messages, keep_turn
-    from notewell.capture.kept_folder import KeptFiles, drop_expired, kept_files
+    from notewell.capture.keeping import Kept, keep_messages
+    from notewell.capture.keeping_turns import keep_turn
+    from notewell.capture.kept_folder import (
+        KeptFiles,
+        drop_expired,
+        forgotten_filter,
+        kept_files,
+    )
     from notewell.capture.logs import FileLogs, Logs
     from notewell.capture.review import (
         Proposal,
@@ -176,8 +184,9 @@ else:
             "journal": "Journal",
             "logs": "FileLogs Logs",
             "keep_status": "KeepStatus read_keep_status",
-            "keeping": "Kept forgotten_filter keep_messages keep_turn",
-            "kept_folder": "KeptFiles drop_expired kept_files",
+            "keeping": "Kept keep_messages",
+            "keeping_turns": "keep_turn",
+            "kept_folder": "KeptFiles drop_expired forgotten_filter kept_files",
             "review": "Proposal accept acceptable decline preview propose",
             "search_journal": (
                 "SEARCHES SearchRecord ShownLines forget_searches parse_moment paths_shown "

@@ -17,11 +17,10 @@ from notewell.capture.keeping import (
     Kept,
     KeptPreview,
     complete_part,
-    keep_exported,
     keep_messages,
-    preview_exported,
     preview_import,
 )
+from notewell.capture.keeping_turns import keep_exported, preview_exported
 from notewell.capture.kept_folder import kept_sizes
 from notewell.errors import NoteUnreadable, NotewellError, StateBusy
 from notewell.hosts import HOSTS

@@ -18,15 +18,22 @@ import errno
 import json
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import StateNotWritable
-from notewell.files import PRIVATE_FILE, describe_os_error, sync_directory
+from notewell.files import (
+    PRIVATE_FILE,
+    describe_os_error,
+    give_to_owner,
+    sync_directory,
+    sync_file,
+)
 from notewell.sessions import SourcePosition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 FORGOTTEN = "forgotten"
@@ -92,7 +99,7 @@ class KeptFile:
         if os.write(self._fd, data) != len(data):
             os.ftruncate(self._fd, end.size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(self._fd)
+        sync_file(self._fd)
 
     def _read(self, start: int, end: int) -> bytes:
         os.lseek(self._fd, start, os.SEEK_SET)
@@ -112,6 +119,7 @@ def open_kept(path: Path, *, create: bool) -> Iterator[KeptFile]:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise StateNotWritable(str(path), "it is not a regular file")
+            give_to_owner(fd, path.parent.stat())
             yield KeptFile(path, fd)
         finally:
             os.close(fd)
@@ -177,3 +185,25 @@ def forgotten_message(record: dict[str, Any]) -> dict[str, Any]:
 def encoded(record: dict[str, Any]) -> bytes:
     # Half a surrogate pair cannot be encoded; it becomes `?`.
     return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def kept_end(file: Path | None) -> KeptEnd:
+    if file is None:
+        return KeptEnd()
+    with open_kept(file, create=False) as opened:
+        return opened.end()
+
+
+def kept_ids(file: Path, end: KeptEnd) -> frozenset[str]:
+    with open_kept(file, create=False) as opened:
+        return opened.ids(end)
+
+
+def date_by_messages(
+    file: Path, lines: Sequence[dict[str, Any]], before_s: float, now: datetime
+) -> None:
+    """Give a file the time of its last message, or the one that it had."""
+    times = (datetime.fromisoformat(line["timestamp"]).timestamp() for line in lines)
+    at_s = min(max(before_s, *times, 0.0), now.timestamp())
+    with suppress(OSError):  # Not all file systems have times; then it is kept longer.
+        os.utime(file, (at_s, at_s))

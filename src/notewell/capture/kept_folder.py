@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.files import state_lock
+from notewell.sessions import forgotten_file, session_stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from notewell.capture.hook_state import SessionEnd
     from notewell.capture.settings import KeepSettings
+    from notewell.sessions import LeavesOut
 
 LOCK = "kept"
 """One lock for the folder: an append takes milliseconds."""
@@ -53,6 +56,20 @@ def drop_expired(folder: Path, settings: KeepSettings, now: datetime) -> int:
             with suppress(FileNotFoundError):
                 file.unlink()
     return len(expired)
+
+
+def forgotten_of(folder: Path, conversation: SessionEnd) -> LeavesOut | None:
+    """Read while the lock is held: a rule is written before the messages are removed under it."""
+    return forgotten_filter(forgotten_file(folder), conversation.transcript)
+
+
+def forgotten_filter(file: Path, transcript: Path) -> LeavesOut | None:
+    """What was forgotten of a transcript; None if nothing ever was. Raises `StateNotWritable`."""
+    if not os.path.lexists(file):
+        return None
+    from notewell.sessions import read_forgotten
+
+    return read_forgotten(file).of_session(session_stem(transcript.as_posix()))
 
 
 def _expired(

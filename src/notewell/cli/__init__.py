@@ -90,15 +90,23 @@ def _main(words: Sequence[str]) -> int:
     # Before the parser of all commands is made, which takes longer than the rest.
     if list(words) == ["--version"]:
         return _guarded(_print_version, as_json=False)
+    if not words:
+        return _guarded(_print_overview, as_json=False)
     from notewell.cli.parser import build_parser
 
-    arguments = build_parser(words[0] if words else None).parse_args(words)
+    arguments = build_parser(words[0]).parse_args(words)
     return _guarded(lambda: _run(arguments), as_json=arguments.json)
 
 
 def _print_version() -> int:
     say(f"notewell {__version__}")
     return 0
+
+
+def _print_overview() -> int:
+    from notewell.cli import overview
+
+    return overview.run()
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -50,6 +50,7 @@ def recalled_notes(
         question,
         max_results=MAX_RECALLED,
         mode="keyword",
+        plain=True,
         running_session=transcript,
         journal_as=None,
         progress=stop_after(within_s),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from notewell.cli.output import ProgressBar, print_json, say, tell, tell_ignored
+from notewell.cli.output import ProgressBar, can_ask, print_json, say, tell, tell_ignored
 from notewell.cli.place import memory_of
 from notewell.errors import IndexBusy
 from notewell.tools import report_json
@@ -24,9 +23,8 @@ SHOWN = 20  # A list longer than this is for --json.
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # Both: a question that nobody sees, or that nobody can answer, must not be asked. Without a
-    # terminal, folders outside the workspace stay refused, and the command says so.
-    if sys.stdin and sys.stdin.isatty() and sys.stderr.isatty():
+    # Without a terminal, folders outside the workspace stay refused, and the command says so.
+    if can_ask():
         from notewell.cli.outside import ask_about_outside
 
         ask_about_outside(arguments)

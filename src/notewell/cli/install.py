@@ -7,18 +7,25 @@ the others.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from argparse import BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.cli.hook_keep import add_notes_only
-from notewell.cli.output import print_json, say, tell
+from notewell.cli.host_presence import (
+    NAME,
+    has_ours,
+    hosts_of,
+    install_choices,
+    installable,
+    is_plugin_only,
+    this_machine,
+)
+from notewell.cli.output import can_ask, print_json, say, tell
 from notewell.cli.place import add_place, refuse_place
 from notewell.errors import BadRequest, NotewellError
-from notewell.hosts import HOSTS, Machine
+from notewell.hosts import HOSTS
 from notewell.records import dataclass, replace
 
 if TYPE_CHECKING:
@@ -26,10 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from notewell.clients import Installed
-    from notewell.hosts import Host
+    from notewell.hosts import Host, Machine
 
 NOTHING_FOUND = 3
-NAME = "notewell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class HostChange:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    _add_host_options(parser, "install in every host that is found", _choices())
+    _add_host_options(parser, "install in every host that is found", install_choices())
     parser.add_argument(
         "--recall",
         action=BooleanOptionalAction,
@@ -59,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_uninstall_options(parser: argparse.ArgumentParser) -> None:
-    _add_host_options(parser, "uninstall from every host that has it", _choices())
+    _add_host_options(parser, "uninstall from every host that has it", install_choices())
     refuse_place(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -88,7 +94,7 @@ def run_uninstall(arguments: argparse.Namespace) -> int:
     def with_ours(machine: Machine) -> list[Host]:
         named = arguments.project
         project = Path(named).absolute() if named is not None else None
-        return [HOSTS[one] for one in _choices() if _has_ours(HOSTS[one], machine, project)]
+        return [HOSTS[one] for one in install_choices() if has_ours(HOSTS[one], machine, project)]
 
     none = "no host of this machine has this memory"
     return _run(arguments, uninstall_host, with_ours, "Uninstall from", none)
@@ -107,11 +113,11 @@ def _run(
     if arguments.host:
         hosts = [HOSTS[arguments.host]]
     else:
-        hosts = find(_machine())
+        hosts = find(this_machine())
         if not hosts:
             if arguments.json:
                 print_json({"hosts": []})
-            tell(f"{none}; name one of: {', '.join(_installable())}")
+            tell(f"{none}; name one of: {', '.join(installable())}")
             return NOTHING_FOUND
         if is_asked:
             _require_terminal(hosts)
@@ -156,7 +162,7 @@ def install_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli.keep_words import import_words, kept_folder
     from notewell.cli.mcp import require_sdk
 
-    if _is_plugin_only(host):
+    if is_plugin_only(host):
         return HostChange(host, error=BadRequest(f"{_plugin_sentence(host)}; nothing was changed"))
 
     def add_entry(place: argparse.Namespace) -> Installed:
@@ -205,7 +211,7 @@ def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
     from notewell.cli import clients
     from notewell.clients import has_plugin, plugin_left
 
-    if _is_plugin_only(host):
+    if is_plugin_only(host):
         return _without_plugin(host, arguments)
     place = _place(host, arguments)
     change = _changed(host, place, clients.drop_entry, clients.drop_hooks, hooks_first=True)
@@ -213,7 +219,7 @@ def uninstall_host(host: Host, arguments: argparse.Namespace) -> HostChange:
         # The backups of one file: the second removal decided about those of the first one.
         hooks = replace(change.hooks, backup=change.tools.backup, kept_backups=())
         change = replace(change, hooks=hooks)
-    remarks = [plugin_left(host)] if has_plugin(host, _machine()) else []
+    remarks = [plugin_left(host)] if has_plugin(host, this_machine()) else []
     if not arguments.json:
         reports = clients.report_entry_dropped, clients.report_hooks_dropped
         _say_change(change, place, *reports, remarks)
@@ -224,7 +230,7 @@ def _without_plugin(host: Host, arguments: argparse.Namespace) -> HostChange:
     """Only the host itself takes out a plugin: its own records name it."""
     from notewell.clients import has_plugin, plugin_left
 
-    if has_plugin(host, _machine()):
+    if has_plugin(host, this_machine()):
         error = BadRequest(f"{plugin_left(host)}; nothing was changed")
         return HostChange(host, error=error)
     if not arguments.json:
@@ -279,37 +285,12 @@ def _say_change(
         tell(line)
 
 
-# -- which hosts ---------------------------------------------------------------------------------
-
-
-def hosts_of(machine: Machine) -> list[Host]:
-    """The hosts whose program is on the path, or that have a settings file."""
-    path = machine.environ.get("PATH")
-    return [
-        host
-        for host in _installable().values()
-        if shutil.which(host.program or host.id, path=path)
-        or any(file.is_file() for file in _files(host, machine))
-    ]
-
-
-def _has_ours(host: Host, machine: Machine, project: Path | None) -> bool:
-    """Whether files of the host have our entry or our hooks, or it has the plugin instead."""
-    from notewell.clients import has_entry, has_hooks, has_plugin
-
-    if _is_plugin_only(host):
-        return project is None and has_plugin(host, machine)
-    mcp, hooks = host.mcp, host.hooks
-    has_file = mcp is not None and (project is None or mcp.project_file is not None)
-    if mcp and has_file and has_entry(mcp, mcp.file(machine, project), NAME):
-        return True
-    return hooks is not None and has_hooks(hooks.file(machine, project), hooks, host.id)
+# -- questions -----------------------------------------------------------------------------------
 
 
 def _require_terminal(hosts: list[Host]) -> None:
     titles = ", ".join(host.id for host in hosts)
-    # Both: a question that nobody sees, or that nobody can answer, must not be asked.
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise BadRequest(f"found {titles}: name one of them, or add --yes; nothing was changed")
 
 
@@ -317,24 +298,3 @@ def asks(question: str) -> bool:
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _machine() -> Machine:
-    return Machine(Path.home(), os.environ, sys.platform)
-
-
-def _is_plugin_only(host: Host) -> bool:
-    """Whether no file of ours can be put into the host."""
-    return host.plugin_install is not None and not (host.mcp or host.hooks)
-
-
-def _choices() -> list[str]:
-    return [*_installable(), *(host.id for host in HOSTS.values() if _is_plugin_only(host))]
-
-
-def _installable() -> dict[str, Host]:
-    return {host.id: host for host in HOSTS.values() if host.mcp or host.hooks}
-
-
-def _files(host: Host, machine: Machine) -> list[Path]:
-    return [part.file(machine, None) for part in (host.mcp, host.hooks) if part]

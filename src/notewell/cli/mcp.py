@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "NOTEWELL_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 MAX_TOKEN_BYTES = 4096
 DEFAULT_PORT = 7373
-NO_SDK = "the server needs the extra `mcp`: `pip install '.[mcp]'` in a checkout"
+NO_SDK = (
+    "the server needs the extra `mcp`: in a checkout, `uv tool install --force '.[mcp]'`, "
+    "`pipx install --force '.[mcp]'` or `pip install '.[mcp]'`, as you installed Notewell"
+)
 _OPTIONS = ("agent", "session key", "state dir")
 """Options whose mistakes end the command."""
 

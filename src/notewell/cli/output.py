@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -12,7 +13,8 @@ from notewell.errors import OutputFailed
 from notewell.types import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from notewell.config import Settings
     from notewell.sync import Progress
@@ -108,25 +110,75 @@ def print_json(value: dict[str, Any]) -> None:
     say(json.dumps({"version": JSON_VERSION, **value}, ensure_ascii=False, indent=2))
 
 
+def can_ask() -> bool:
+    """Whether a person can be asked. Both: a question that nobody sees, or that nobody can answer,
+    must not be asked."""
+    return bool(sys.stdin and sys.stdin.isatty() and sys.stderr.isatty())
+
+
+def short_path(path: Path) -> str:
+    """A path for a person: `~` for the user's home."""
+    text, home = str(path), os.path.expanduser("~")  # noqa: PTH111 - `pathlib` may not be loaded
+    inside = home != os.sep and (text == home or text.startswith(home + os.sep))
+    return f"~{text[len(home) :]}" if inside else text
+
+
 # -- progress ------------------------------------------------------------------------------------
 
 BAR_WIDTH = 30
+PACE_AFTER_S = 0.5
+"""Earlier, a rate says more about the start than about the work."""
+PACE_FROM = 10
+"""Fewer steps than this are unlike one another."""
+
+
+def duration(seconds: float) -> str:
+    """A time for a person: `4 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 99.5:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def pace(completed: int, total: int, elapsed_s: float) -> str:
+    """Rate and time left of one phase; empty before they can be known."""
+    if elapsed_s < PACE_AFTER_S or total < PACE_FROM or not completed:
+        return ""
+    per_s = completed / elapsed_s
+    rate = f"{per_s:.0f}/s" if per_s >= 10 else f"{per_s:.1f}/s"
+    left = f", {duration((total - completed) / per_s)} left" if completed < total else ""
+    return f", {rate}{left}"
 
 
 class ProgressBar:
     """A progress bar on a terminal; nothing where standard error is a file or a pipe."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         # Asked once: a log file must not be filled with thousands of bars.
         self._watched = sys.stderr.isatty()
         self._shown = False
+        self._now_s = now_s
+        self._since_s = self._last_s = now_s()
+        self._last: Progress | None = None
 
     def update(self, progress: Progress) -> None:
         if not self._watched or not progress.total:
             return
+        now_s = self._now_s()
+        last = self._last
+        # A phase (notes, then vectors) begins when the one before was last heard of. A count that
+        # goes on under another label is the same phase.
+        if last and (progress.total != last.total or progress.completed < last.completed):
+            self._since_s = self._last_s
+        self._last, self._last_s = progress, now_s
         filled = BAR_WIDTH * progress.completed // progress.total
         bar = "█" * filled + "░" * (BAR_WIDTH - filled)
-        sys.stderr.write(f"\r{bar} {progress.completed}/{progress.total} {progress.label}\x1b[K")
+        how_fast = pace(progress.completed, progress.total, now_s - self._since_s)
+        sys.stderr.write(
+            f"\r{bar} {progress.completed}/{progress.total} {progress.label}{how_fast}\x1b[K"
+        )
         sys.stderr.flush()
         self._shown = True
 

@@ -83,6 +83,9 @@ def _init(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="take in the Markdown below this path too (may be given again)",
     )
+    parser.add_argument(
+        "-y", "--yes", action="store_true", help="do not ask: only make the folder a workspace"
+    )
 
 
 def _index(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +107,19 @@ def _index(parser: argparse.ArgumentParser) -> None:
 def _search(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     # Several words without quotes are one question; `run` joins them.
-    parser.add_argument("question", nargs="+", help="what to look for")
+    parser.add_argument(
+        "question", nargs="*", help="what to look for; tag:x path:x after:2026 before:7d narrow it"
+    )
+    parser.set_defaults(refuse=parser.error)
+    for name, value, help_text in (
+        ("tag", "TAG", "only notes with this tag, or one below it (may be given again)"),
+        ("path", "TEXT", "only notes with this text in their path (may be given again)"),
+        ("after", "DAY", "only what is from this day or later: 2026-03-04, 2026-03, 2026 or 7d"),
+        ("before", "DAY", "only what is earlier than this day"),
+    ):
+        parser.add_argument(
+            f"--{name}", action="append", default=[], metavar=value, help=help_text
+        )
     parser.add_argument(
         "-n", "--max-results", type=int, metavar="N", help="at most this many hits (default: 6)"
     )

@@ -15,6 +15,7 @@ from notewell.types import counted
 if TYPE_CHECKING:
     import argparse
 
+    from notewell.core import Filters
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.types import Answer, ScoreParts
@@ -35,7 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
         "min_score": arguments.min_score,
         "mode": arguments.mode,
         "folder": arguments.folder,
+        "filters": _filters(arguments),
     }
+    if not question and not options["filters"]:
+        arguments.refuse("name what to look for, or a filter such as --tag")
     with memory_of(arguments) as memory:
         if arguments.why:
             return _show_why(
@@ -63,6 +67,15 @@ def run(arguments: argparse.Namespace) -> int:
         # Before the hits: with vectors the answer might have been another one.
         return DEGRADED
     return 0 if answer.hits else NOTHING_FOUND
+
+
+def _filters(arguments: argparse.Namespace) -> Filters | None:
+    given = (arguments.tag, arguments.path, arguments.after, arguments.before)
+    if not any(given):
+        return None
+    from notewell.core import Filters
+
+    return Filters.of(*given)
 
 
 def _ask(memory: Memory, question: str, options: dict[str, Any]) -> Answer:

@@ -9,6 +9,7 @@ hooks.py     one hook more for each event, JSON
 ours.py      which entries and hooks in a file are ours
 remove.py    the text without what was put in; cut_json.py: without one value
 plugins.py   hosts that have our plugin, and those that have Notewell twice
+projects.py  the folders that hosts were started in
 
 The files belong to other programs and to the user, so they are edited as text: no character that
 is there changes. Which file, and which form, is in `notewell.hosts`.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         plugin_left,
         refuse_beside_plugin,
     )
+    from notewell.clients.projects import HostProject, host_projects
 else:
     from notewell.lazy import lazy_exports
 
@@ -53,5 +55,6 @@ else:
             "merge": "CannotMerge EntryExists merged",
             "ours": "hook_places is_our_entry",
             "plugins": "double_installs has_plugin plugin_left refuse_beside_plugin",
+            "projects": "HostProject host_projects",
         },
     )

@@ -70,7 +70,7 @@ def double_installs(machine: Machine) -> list[DoubleInstall]:
 
 
 def _is_on(plugin: PluginFile, machine: Machine) -> bool:
-    documents = [_document(file, plugin.format) for file in plugin.files(machine)]
+    documents = [document_of(file, plugin.format) for file in plugin.files(machine)]
     return any(
         plugin.has_ours(one) or any(map(partial(_is_ours, plugin), plugin.folders(one)))
         for one in documents
@@ -81,11 +81,11 @@ def _is_ours(plugin: PluginFile, folder: str) -> bool:
     """Whether the folder of a plugin is a copy of ours."""
     if not os.path.isabs(folder):  # noqa: PTH117 - before it is made a path: it may be a name
         return False
-    package = _document(Path(folder) / "package.json", "json")
+    package = document_of(Path(folder) / "package.json", "json")
     return plugin.package is not None and package.get("name") == plugin.package
 
 
-def _document(file: Path, format_: Literal["json", "toml"]) -> dict[str, Any]:
+def document_of(file: Path, format_: Literal["json", "toml"]) -> dict[str, Any]:
     """The contents of a host's file; empty if it is missing or broken."""
     try:
         # A pipe or a device in its place would never end.

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
         moved_user_file,
         unfinished,
         user_config_dir,
+        user_file,
         user_file_mark,
         write_new,
+        write_user_file,
         write_workspace_file,
     )
     from notewell.config.provider_entries import PROVIDER_FIELDS
@@ -69,8 +71,8 @@ else:
             "openclaw": "OpenClaw from_openclaw",
             "paths": (
                 "WORKSPACE_FILE default_state_dir has_files moved_user_file unfinished "
-                "user_config_dir user_file_mark "
-                "write_new write_workspace_file"
+                "user_config_dir user_file user_file_mark "
+                "write_new write_user_file write_workspace_file"
             ),
             "provider_entries": "PROVIDER_FIELDS",
             "registry": "json_schema",

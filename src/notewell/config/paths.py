@@ -116,6 +116,24 @@ def write_workspace_file(workspace: Path, extra_paths: Sequence[str]) -> Path:
     return path
 
 
+def write_user_file(workspace: Path, environment: Mapping[str, str]) -> Path:
+    """Create the user's file, which names the workspace for every folder; an existing file is
+    never overwritten."""
+    path = user_config_dir(environment) / f"{USER_STEM}.json"
+    content = {"agents": {"defaults": {"workspace": str(workspace)}}}
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_new(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def user_file(environment: Mapping[str, str]) -> Path | None:
+    """The user's file, if there is one."""
+    if named := environment.get(CONFIG_VARIABLE):
+        return expanded(named, environment, Path.cwd())
+    files = (user_config_dir(environment) / f"{USER_STEM}{end}" for end in SUFFIXES)
+    return next((file for file in files if os.path.lexists(file)), None)
+
+
 def write_new(path: Path, text: str) -> None:
     """Create a file of the user's, whole or not at all. Raises OSError, FileExistsError too."""
     from notewell.files import create_file

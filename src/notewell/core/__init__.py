@@ -19,6 +19,9 @@ cutting.py        where a long line is cut; the token estimate
 long_lines.py     the pieces of a line that is longer than a chunk, joined again
 windows.py        parts of a chunk that get a vector of their own
 window_codes.py   these vectors in a quarter of their bytes
+front_matter.py   the keys and values at the beginning of a note
+note_facts.py     its tags, its other names, its day, its links
+filters.py        what narrows a search: tags, parts of paths, days
 times/            which days a query means, and the day of a note
 routing.py        which agent answers, and what a session key says
 scope.py          which conversations may see a memory
@@ -42,10 +45,26 @@ if TYPE_CHECKING:
         chunk,
         embedding_text,
         find_units,
+        front_matter_end,
     )
     from notewell.core.cutting import LinePart, token_weight
+    from notewell.core.filters import (
+        MAX_FILTER_CHARS,
+        MAX_FILTERS,
+        Filters,
+        both,
+        split_question,
+    )
+    from notewell.core.front_matter import FrontMatter, read_front_matter
     from notewell.core.languages import ENGLISH, language_of
     from notewell.core.long_lines import Extent
+    from notewell.core.note_facts import (
+        NoteFacts,
+        has_tag,
+        linked_path,
+        note_links,
+        read_note_facts,
+    )
     from notewell.core.packing import (
         LineScores,
         choose_lines,
@@ -111,6 +130,7 @@ if TYPE_CHECKING:
     from notewell.core.times import find_times, note_date
     from notewell.core.vector_weights import TextKind, kind_of
     from notewell.core.window_codes import (
+        WindowCosines,
         WindowTable,
         has_windows,
         pack_windows,
@@ -128,6 +148,7 @@ if TYPE_CHECKING:
         split_words,
         stem,
         without_markers,
+        word_forms,
         word_set,
     )
 else:
@@ -137,10 +158,15 @@ else:
         __name__,
         {
             "calibration": "LEAST_CHUNKS MEASURED_CHUNKS PROBES excerpt scale_of",
-            "chunking": "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units",
+            "chunking": (
+                "ChunkLimits HEADING_SEPARATOR chunk embedding_text find_units front_matter_end"
+            ),
             "cutting": "LinePart token_weight",
+            "filters": "Filters MAX_FILTERS MAX_FILTER_CHARS both split_question",
+            "front_matter": "FrontMatter read_front_matter",
             "languages": "ENGLISH language_of",
             "long_lines": "Extent",
+            "note_facts": "NoteFacts has_tag linked_path note_links read_note_facts",
             "packing": "LineScores choose_lines pack_hits score_lines speaking",
             "passages": (
                 "ChunkLines FoundChunk Passage add_answers apply_quotas merge_passages "
@@ -162,11 +188,11 @@ else:
             "text_scores": "TermCounts TextMatch TextMatches TextStats least_gap",
             "times": "find_times note_date",
             "vector_weights": "TextKind kind_of",
-            "window_codes": "WindowTable has_windows pack_windows window_cosines",
+            "window_codes": "WindowCosines WindowTable has_windows pack_windows window_cosines",
             "windows": "find_windows split_text window_places",
             "words": (
-                "ChunkWords MARKER_ID MARKER_NAME VERSION chunk_words index_words is_identifier "
-                "split_words stem without_markers word_set"
+                "ChunkWords MARKER_ID MARKER_NAME VERSION word_forms chunk_words index_words "
+                "is_identifier split_words stem without_markers word_set"
             ),
         },
     )

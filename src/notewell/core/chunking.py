@@ -162,7 +162,7 @@ def find_units(lines: Sequence[str]) -> list[Unit]:
     chars = sum(map(len, lines)) + len(lines)
     if chars > PARSED_CHARS or _table_cells(lines) > chars:
         return _line_units(lines)
-    front = _front_matter_end(lines)
+    front = front_matter_end(lines)
     body = "\n".join([""] * front + list(lines[front:]))
     # For the parser a lone carriage return is a line break; its line numbers must be ours.
     body = body.replace("\r", " ")
@@ -200,7 +200,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _front_matter_end(lines: Sequence[str]) -> int:
+def front_matter_end(lines: Sequence[str]) -> int:
     """The line after the YAML block at the top, which CommonMark would parse as a heading."""
     if not lines or lines[0].rstrip() != "---":
         return 0

@@ -80,9 +80,13 @@ def is_about_user(question: str) -> bool:
     return not (words.isdisjoint(_ASKER_WORDS) and _ASKER_CHARS.isdisjoint(question))
 
 
-def speaker_factor(text: str, source: str) -> float:
-    """That of a chunk, for a question about the user."""
-    has_user = _USER_LINE.search(text) is not None
+def user_speaks(text: str) -> bool:
+    # Few texts have the word at all, and to look for it is cheaper.
+    return "user" in text.casefold() and _USER_LINE.search(text) is not None
+
+
+def speaker_factor(source: str, *, has_user: bool) -> float:
+    """That of a chunk, for a question about the user, who speaks in it or not."""
     if source == "sessions":
         return 1.0 if has_user else 1 / GAIN
     return GAIN if has_user else 1.0

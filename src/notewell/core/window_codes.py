@@ -9,11 +9,12 @@ store and a cache hand these bytes on as they are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator
 
     from notewell.ports import Vectors
 
@@ -42,9 +43,35 @@ def has_windows(packed: bytes, count: int, dims: int) -> bool:
     return len(packed) == 1 + count * dims and packed[0] == VERSION
 
 
-def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> dict[int, tuple[float, ...]]:
-    """The cosine of each window, by the id of the chunk; rounded to nine digits."""
-    return WindowTable(packed, len(vector)).cosines(vector, packed) if packed else {}
+class WindowCosines(Mapping[int, Sequence[float]]):
+    """The cosine of each window, by the id of the chunk; chunks without windows are left out.
+    Rounded to nine digits. Only those of the few chunks that become hits are read one by one."""
+
+    def __init__(
+        self, places: Mapping[int, tuple[int, int]], rows: Sequence[float], best: Sequence[float]
+    ) -> None:
+        """`places` is where the windows of a chunk are in `rows`."""
+        self._places = places
+        self._rows = rows
+        self.best: Mapping[int, float] = dict(zip(places, best, strict=True))
+        """That of the best window of each chunk."""
+
+    def __getitem__(self, chunk_id: int) -> Sequence[float]:
+        start, end = self._places[chunk_id]
+        return self._rows[start:end]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+NO_WINDOWS = WindowCosines({}, (), ())
+
+
+def window_cosines(vector: Vectors, packed: Mapping[int, bytes]) -> WindowCosines:
+    return WindowTable(packed, len(vector)).cosines(vector) if packed else NO_WINDOWS
 
 
 class WindowTable:
@@ -53,23 +80,25 @@ class WindowTable:
     def __init__(self, packed: Mapping[int, bytes], dims: int) -> None:
         import numpy as np
 
+        packed = {one: blob for one, blob in packed.items() if len(blob) > dims}
         counts = [len(blob) // dims for blob in packed.values()]
         joined = b"".join([blob[1:] for blob in packed.values()])
         self._codes = np.frombuffer(joined, np.int8).reshape(-1, dims).astype(np.float64)
-        self._lengths = np.sqrt(np.vecdot(self._codes, self._codes))
+        lengths = np.sqrt(np.vecdot(self._codes, self._codes))
+        # The cosine of a window of zeros is 0.
+        self._lengths = np.where(lengths > 0, lengths, 1.0)
         ends = list(accumulate(counts))
-        self._places = dict(zip(packed, zip([0, *ends], ends, strict=False), strict=True))
+        self._starts = [0, *ends[:-1]]
+        self._places = dict(zip(packed, zip(self._starts, ends, strict=True), strict=True))
 
-    def cosines(self, vector: Vectors, ids: Iterable[int]) -> dict[int, tuple[float, ...]]:
-        """Of these chunks; those without windows are left out."""
+    def cosines(self, vector: Vectors) -> WindowCosines:
         import numpy as np
 
         # In float64 and row by row: a matrix product rounds differently depending on where a row
         # is.
+        if not self._places:
+            return NO_WINDOWS
         products = np.vecdot(self._codes, vector.astype(np.float64))
-        lengths = self._lengths
-        cosines = np.divide(products, lengths, where=lengths > 0, out=np.zeros_like(products))
-        rows = cosines.round(9).tolist()
-        place_of = self._places.get
-        places = [(chunk_id, place) for chunk_id in ids if (place := place_of(chunk_id))]
-        return {chunk_id: tuple(rows[start:end]) for chunk_id, (start, end) in places}
+        rows = (products / self._lengths).round(9)
+        best = np.maximum.reduceat(rows, self._starts).tolist()
+        return WindowCosines(self._places, rows.tolist(), best)

@@ -32,11 +32,11 @@ from notewell.core.stems import stem_by_script, stem_in
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ASKED = "User: "
 """What a message of the user begins with, as `sessions.transcript` writes it."""
-VERSION = 8
+VERSION = 9
 """Part of the identity of an index: words of two versions do not match each other. It also counts
 the versions of `embedding_text`."""
 
@@ -107,6 +107,21 @@ def index_words(text: str, language: str = ENGLISH) -> str:
     )
 
 
+def word_forms(text: str, languages: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """For each word of a text the forms of which a chunk with this text has one: the word, or its
+    stem in one of these languages."""
+    return [
+        (word.forms[0], *_stems_in(languages, text[word.start : word.end]))
+        for word in split_words(text)
+        if not word.single
+    ]
+
+
+def _stems_in(languages: Sequence[str], word: str) -> Iterator[str]:
+    for language in languages:
+        yield from stem_forms(word, language)
+
+
 class ChunkWords(NamedTuple):
     """The words of a chunk as the keyword index stores them."""
 
@@ -169,7 +184,8 @@ def _forms(word: str) -> tuple[str, ...]:
     parts = [part for segment in segments for part in _parts(segment)]
     if len(parts) < 2:
         return tuple(stem(casefold(part)) for part in parts)
-    whole = "_".join(casefold(segment) for segment in segments)
+    # The stem of a name in mixed case, as of the same letters in one case: devops finds DevOps.
+    whole = stem("_".join(casefold(segment) for segment in segments))
     return tuple(dict.fromkeys((whole, *map(stem, parts))))
 
 

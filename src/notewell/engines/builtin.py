@@ -190,6 +190,7 @@ class BuiltinEngine:
             hides_private=question.hides_private,
             folder=question.folder,
             running_session=question.running_session,
+            filters=question.filters,
             keyword_only=question.keyword_only or settings.keyword_only,
         )
 

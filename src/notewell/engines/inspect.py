@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from notewell.engines.protocol import with_sync_notice
 from notewell.errors import NotANote
 from notewell.records import dataclass, replace
 from notewell.search import Question, check_question, search, why_absent
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
+    from notewell.core import Filters
     from notewell.embedders import CacheTally, Usage
     from notewell.engines.builtin import BuiltinEngine
     from notewell.engines.status import Probe
@@ -83,7 +85,8 @@ class IndexInspector:
         that a comparison costs little more than a search."""
         # All questions have the same text; only their rankings differ.
         first = questions[0]
-        check_question(first.text)
+        if first.filters is None:
+            check_question(first.text)
         notice = self._engine.sync_before_search(first)
         context = self._engine.prepare(first)
         # One view for each ranking, closed before the answer is handed out: other searches run in
@@ -92,7 +95,7 @@ class IndexInspector:
             with self.store.view() as view:
                 options = self._engine.options(question)
                 answer = search(view, replace(context, options=options), self._engine.reranker)
-            yield answer.with_notice(notice) if notice else answer
+            yield with_sync_notice(answer, notice)
 
     def why_absent(
         self,
@@ -103,9 +106,10 @@ class IndexInspector:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
         folder: str | None = None,
+        filters: Filters | None = None,
     ) -> str:
         """Why a note is not among the hits of a question, or which hit it is."""
-        request = Question.of(question, max_results, min_score, mode, folder)
+        request = Question.of(question, max_results, min_score, mode, folder, filters=filters)
         path = path.removeprefix("./")
         context = self._engine.prepare(request)
         with self.store.view() as view:
@@ -151,6 +155,12 @@ class IndexInspector:
     def outline(self, path: str) -> list[OutlinedChunk]:
         with self.store.view() as view:
             return view.inventory().outline(path) if view else []
+
+    def openings(self, paths: Iterable[str], chars: int) -> dict[str, str]:
+        """The first characters of each, as it was indexed; empty for one that is not."""
+        with self.store.view() as view:
+            inventory = view.inventory() if view else None
+            return {path: inventory.opening(path, chars) if inventory else "" for path in paths}
 
     def days(self, paths: Iterable[str]) -> dict[str, date]:
         """The days of transcripts; a note has its day in its name."""

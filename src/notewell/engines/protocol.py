@@ -66,8 +66,15 @@ def search_fresh(engine: Engine, question: Question) -> Answer:
     """Sync first, then search; the answer carries the notice of the sync."""
     # Two calls in the protocol: a fallback syncs one engine and may have to search the other.
     notice = engine.sync_before_search(question)
-    answer = engine.search(question)
-    return replace(answer.with_notice(notice), degraded=True) if notice else answer
+    return with_sync_notice(engine.search(question), notice)
+
+
+def with_sync_notice(answer: Answer, notice: Notice | None) -> Answer:
+    """What was saved a moment ago is not in it. Without an index nothing is, and the answer
+    itself says so."""
+    if notice is None or not answer.has_index:
+        return answer
+    return replace(answer.with_notice(notice), degraded=True)
 
 
 # -- for the built-in engine ---------------------------------------------------------------------

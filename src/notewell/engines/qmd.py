@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from notewell.core import without_markers
+from notewell.core import read_note_facts, without_markers
 from notewell.engines.qmd_sessions import SessionExporter, exported_transcripts
 from notewell.engines.qmd_status import qmd_status
 from notewell.engines.status import status_of
-from notewell.errors import NotewellError
+from notewell.errors import NotANote, NoteUnreadable, NotewellError
 from notewell.notes import folder_of
 from notewell.qmd import (
     BackgroundUpdater,
@@ -38,6 +38,7 @@ from notewell.types import Answer, Hit, Notice, ScoreParts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from notewell.core import Filters
     from notewell.engines.status import Status
     from notewell.notes import ExtraPath
     from notewell.qmd import QmdResult, QmdSettings, SearchMode
@@ -49,6 +50,11 @@ NAME = "qmd"
 # Any word will do: `check` only wants to know whether QMD answers.
 PROBE = "memory"
 ALL_FOLDERS = Notice.same("QMD does not know the folders of conversations: all were searched")
+FILTERED_HITS = 100
+FILTERED = Notice.same(
+    f"QMD knows no filters: of its best {FILTERED_HITS} files, those that fit are shown"
+)
+WORDS_NEEDED = "QMD cannot list notes by filters alone: add words to look for"
 MAX_CHANGED = 32
 """Up to so many changed notes are indexed before a search. More are a checkout or a move, which
 takes longer than a question may."""
@@ -117,7 +123,10 @@ class QmdEngine:
         limit = question.max_results or self._driver.settings.max_results
         # Not asked for transcripts at all: dropped afterwards, they would take the place of notes.
         sources: tuple[Source, ...] = ("memory",) if question.hides_private else SOURCES
-        results = self._driver.search(question.text, limit * SPARE, sources, mode=mode)
+        if question.filters and not question.text:
+            return Answer((), _MODES[mode], NAME, mode, WORDS_NEEDED)
+        count = FILTERED_HITS if question.filters else limit * SPARE
+        results = self._driver.search(question.text, count, sources, mode=mode)
         # Removed files go first, so that they take no place in the balance or the limit.
         visible = self._existing(results)
         if question.hides_private:
@@ -125,10 +134,18 @@ class QmdEngine:
         if question.running_session and self._exporter is not None:
             exports = self._exporter.names_of(question.running_session)
             visible = (result for result in visible if result.parts[-1] not in exports)
+        if question.filters:
+            visible = filter(partial(self._fits, question.filters), visible)
         hits = tuple(self._hits(_balanced(visible, limit), mode))
-        reason = None if hits else "QMD found nothing for these words"
+        what = f"that fits {question.filters} " if question.filters else ""
+        reason = None if hits else f"QMD found nothing {what}for these words"
         answer = Answer(hits, _MODES[mode], NAME, mode, reason)
-        for notice in (self._notice(), ALL_FOLDERS if question.folder else None):
+        notices = (
+            self._notice(),
+            ALL_FOLDERS if question.folder else None,
+            FILTERED if question.filters else None,
+        )
+        for notice in notices:
             answer = answer.with_notice(notice) if notice else answer
         return answer
 
@@ -197,6 +214,15 @@ class QmdEngine:
         from notewell.core import is_private_path
 
         return not is_private_path(shown_path(self._root, result.collection, result.parts))
+
+    def _fits(self, filters: Filters, result: QmdResult) -> bool:
+        path = shown_path(self._root, result.collection, result.parts)
+        try:
+            facts = read_note_facts(self.get(path))
+        except (NotANote, NoteUnreadable):
+            return False  # It was removed a moment ago.
+        now = datetime.fromtimestamp(self._indexer.now_ns() / 1e9, UTC)
+        return filters.fits(path, facts, now.astimezone().date())
 
     def _hits(self, results: Sequence[QmdResult], mode: SearchMode) -> Iterator[Hit]:
         limits = self._driver.settings

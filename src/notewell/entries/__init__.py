@@ -1,7 +1,10 @@
 """Entries: single statements that an agent stores, recalls and forgets, in LanceDB.
 
 entry.py         one statement: validation, settings, errors
-table.py         tables in LanceDB: filters, compaction, the writer's lock, fsync
+table.py         tables in LanceDB: reading, writing, compaction
+rows.py          an entry as a row
+filters.py       conditions on rows
+durability.py    the writer's lock, fsync
 commits.py       which version of a table counts, and a second copy of its manifest
 integrity.py     digests of entries, and what of a damaged table is legible
 health.py        what `doctor` and `verify` ask

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notewell.entries.durability import WAIT_S, writer_lock
 from notewell.entries.entry import EntriesUnreadable
-from notewell.entries.table import WAIT_S, Tables, writer_lock
+from notewell.entries.table import Tables
 from notewell.records import dataclass
 
 if TYPE_CHECKING:

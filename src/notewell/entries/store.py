@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from notewell.core import text_query, vector_score
+from notewell.entries.durability import WAIT_S, writer_lock
 from notewell.entries.entry import (
     IMPORTANCE,
     EntriesBusy,
@@ -26,6 +27,7 @@ from notewell.entries.entry import (
     valid_importance,
     valid_owner,
 )
+from notewell.entries.filters import contains, equals, is_in, owned_by
 from notewell.entries.health import set_damaged_aside
 from notewell.entries.ranking import (
     CANDIDATES,
@@ -41,16 +43,8 @@ from notewell.entries.ranking import (
     ranked,
     word_score,
 )
-from notewell.entries.table import (
-    WAIT_S,
-    Tables,
-    contains,
-    equals,
-    is_in,
-    owned_by,
-    table_name,
-    writer_lock,
-)
+from notewell.entries.rows import content_of, entry_row, row_entry
+from notewell.entries.table import Tables, table_name
 from notewell.errors import BadRequest, EmbedderTrouble
 from notewell.limits import MAX_QUERY_CHARS
 from notewell.records import dataclass, replace
@@ -146,7 +140,7 @@ class EntryStore:
         added = sum(self._import_batch(batch) for batch in batches)
         existing = [entry for entry in entries if entry.id in there]
         differing = sum(
-            _content(self._own(entry)) != _content(there[entry.id]) for entry in existing
+            content_of(self._own(entry)) != content_of(there[entry.id]) for entry in existing
         )
         return ImportCounts(added, len(entries) - added, differing)
 
@@ -176,7 +170,7 @@ class EntryStore:
         for name in self._tables.names():
             rows = self._tables.rows(name, self._mine() & equals("text", text))
             if rows:
-                return _entry(rows[0])
+                return row_entry(rows[0])
         name = table_name(self._model(len(vector)))
         # The vector of a text that the model cannot read says nothing about its meaning.
         if name not in self._tables.names() or not self._embedder.facts.reads(text):
@@ -187,14 +181,14 @@ class EntryStore:
         for row, cosine in near:
             # Both: "I like tea" and "I do not like tea" are near to each other for a model.
             if cosine >= SAME_COSINE and adds_nothing(text, row["text"]):
-                return _entry(row)
+                return row_entry(row)
         return None
 
     def _add(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> list[MemoryEntry]:
         model = self._model(vectors.shape[1])
         embedded = [replace(entry, model=model) for entry in entries]
         reads = self._embedder.facts.reads
-        rows = [_row(entry, by_words=not reads(entry.text)) for entry in embedded]
+        rows = [entry_row(entry, by_words=not reads(entry.text)) for entry in embedded]
         self._tables.add(table_name(model), rows, vectors)
         # Every call adds a small fragment, and many fragments make queries slower.
         self._tables.tidy(table_name(model))
@@ -257,7 +251,7 @@ class EntryStore:
             return []
         where = self._mine() & equals("by_words", value=False)
         near = self._tables.nearest(current, vector, where, limit)
-        return [Recalled(_entry(row), vector_score(cosine, facts)) for row, cosine in near]
+        return [Recalled(row_entry(row), vector_score(cosine, facts)) for row, cosine in near]
 
     def _by_words(self, query: str, current: str = "") -> list[Recalled]:
         """What the model cannot compare: texts or queries in a language it does not know, vectors
@@ -274,14 +268,14 @@ class EntryStore:
             for row in self._tables.rows(name, where):
                 score = word_score(query, row["text"])
                 if score > 0:
-                    results.append(Recalled(_entry(row), score, by_words=True))
+                    results.append(Recalled(row_entry(row), score, by_words=True))
         return results
 
     def entries(self) -> list[MemoryEntry]:
         """Every entry, the oldest first."""
         # By id: an interrupted move leaves an entry in two tables.
         by_id = {
-            row["id"]: _entry(row)
+            row["id"]: row_entry(row)
             for name in self._tables.names()
             for row in self._tables.rows(name, self._mine())
         }
@@ -305,7 +299,7 @@ class EntryStore:
                 where = self._mine() & equals("id", id_)
                 for row in self._tables.rows(name, where, damaged_too=True):
                     self._tables.delete(name, where)
-                    deleted = _entry(row)
+                    deleted = row_entry(row)
             if deleted is None:
                 # Perhaps it was deleted by a process that was killed before the text was gone.
                 self._tables.sweep()
@@ -341,7 +335,7 @@ class EntryStore:
             left -= len(rows)
             for batch in _batches(rows, self._embedder.texts_at_once):
                 try:
-                    self._move(name, [_entry(row) for row in batch])
+                    self._move(name, [row_entry(row) for row in batch])
                 except (EntriesBusy, EmbedderTrouble):
                     return  # Another process writes, or the embedder is late: a later call moves.
 
@@ -390,24 +384,3 @@ class EntryStore:
 
 def _batches(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
     return [items[start : start + size] for start in range(0, len(items), max(1, size))]
-
-
-def _content(entry: MemoryEntry) -> tuple[object, ...]:
-    return (entry.text, entry.importance, entry.category, entry.created_at_ms)
-
-
-def _row(entry: MemoryEntry, *, by_words: bool) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "owner": entry.owner,
-        "text": entry.text,
-        "importance": entry.importance,
-        "category": entry.category,
-        "created_at_ms": entry.created_at_ms,
-        "model": entry.model,
-        "by_words": by_words,
-    }
-
-
-def _entry(row: dict[str, Any]) -> MemoryEntry:
-    return MemoryEntry(**{name: value for name, value in row.items() if name != "by_words"})

@@ -1,12 +1,10 @@
-"""The tables in LanceDB, the lock for their writer, and fsync.
+"""The tables in LanceDB.
 
     <folder>/entries-<digest of the model>.lance    one table for each model
         id  owner  text  importance  category  created_at_ms  model  by_words  vector  + digests
     <folder>/entries-<digest of the model>.commits  which version counts; see `commits`
 
-A table has vectors of one model, so vectors of two models are never compared. Filters are built
-from columns and values (`lancedb.expr`), never from strings: text of a user cannot become part of
-a condition.
+A table has vectors of one model, so vectors of two models are never compared.
 
 Every `add` makes a fragment and a version, which are files that each reader has to open: beyond a
 few dozen they are compacted. LanceDB's `delete` only marks a row, and the text stays in the file.
@@ -16,15 +14,15 @@ So a table is rewritten after a deletion, and forgotten text is gone from the di
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from notewell.entries.commits import Commits, tables_in
-from notewell.entries.entry import EntriesBusy, EntriesTrouble, EntriesUnreadable, LanceMissing
+from notewell.entries.durability import synced, writer_lock
+from notewell.entries.entry import EntriesTrouble, EntriesUnreadable
+from notewell.entries.filters import is_in, lancedb_module
 from notewell.entries.integrity import (
     ALL,
     COLUMNS,
@@ -39,10 +37,9 @@ from notewell.entries.integrity import (
     row_digest,
     with_digests,
 )
-from notewell.files import LockFailed, LockTimeout, describe_os_error, file_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from lancedb.db import DBConnection
@@ -61,9 +58,6 @@ MAX_FRAGMENTS = 32
 READ_TRIES = 3
 """Another process may remove a version before we read it; then there is a newer one."""
 _OLD = timedelta(milliseconds=1)  # LanceDB warns about 0; under the writer's lock both mean all.
-LOCK_FILE = "notewell.lock"
-WAIT_S = 10.0
-"""A store takes milliseconds and compaction a few hundred: a longer holder is stuck."""
 
 
 def table_name(model: str) -> str:
@@ -249,7 +243,7 @@ class Tables:
 
     def _connected(self) -> DBConnection:
         if self._db is None:
-            lancedb = _lancedb()
+            lancedb = lancedb_module()
             # 0 s: what another process stored a moment ago is seen by the next read.
             self._db = lancedb.connect(self._folder, read_consistency_interval=timedelta(0))
         assert self._db is not None  # noqa: S101 - set above
@@ -335,105 +329,6 @@ def _columns(table: Table) -> list[str]:
     return [*COLUMNS, *(DIGESTS[:1] if has_digests(table) else ())]
 
 
-# -- filters -------------------------------------------------------------------------------------
-
-
-def owned_by(owner: str) -> Expr:
-    _lancedb()
-    from lancedb.expr import col, lit
-
-    return col("owner") == lit(owner)
-
-
-def equals(column: str, value: str | bool) -> Expr:
-    _lancedb()
-    from lancedb.expr import col, lit
-
-    return col(column) == lit(value)
-
-
-def contains(column: str, value: str) -> Expr:
-    """Ignoring case."""
-    _lancedb()
-    from lancedb.expr import col, lit
-
-    return col(column).lower().contains(lit(value.lower()))
-
-
-def is_in(column: str, values: Sequence[str] | Sequence[int]) -> Expr:
-    _lancedb()
-    from lancedb.expr import col
-
-    return col(column).isin(list(values))
-
-
-def _lancedb() -> Any:
-    # Imported here: it takes a second and 350 MB, which only a use of entries should cost.
-    try:
-        import lancedb
-    except ModuleNotFoundError as error:
-        raise LanceMissing from error
-    return lancedb
-
-
 def _first_line(error: Exception) -> str:
     # LanceDB's messages can have many lines; the first one has the reason.
     return (str(error).strip().split("\n")[0] or type(error).__name__)[:300]
-
-
-# -- one writer, and fsync -----------------------------------------------------------------------
-
-
-@contextmanager
-def writer_lock(folder: Path, *, wait_s: float = WAIT_S) -> Iterator[None]:
-    """One writer at a time, across processes; makes the folder if it is missing.
-
-    LanceDB allows two processes to append at once. But a search for a duplicate and the store
-    after it must be one step, and so must a rewrite of the table. Readers do not need the lock.
-    """
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise EntriesUnreadable(str(folder), describe_os_error(error)) from error
-    try:
-        with file_lock(folder / LOCK_FILE, wait_s=wait_s):
-            yield
-    except LockTimeout as busy:
-        raise EntriesBusy(str(folder), busy.waited_s) from None
-    except LockFailed as failed:
-        raise EntriesUnreadable(str(folder), describe_os_error(failed.error)) from failed.error
-
-
-@contextmanager
-def synced(folder: Path) -> Iterator[None]:
-    """Files that appear in the folder during the block are on disk afterwards; raises `OSError`.
-
-    LanceDB never calls fsync. It commits by adding files and writes nothing in place, so it is
-    enough to sync the new files.
-    """
-    before = _files(folder)
-    yield
-    new = {path for path, inode in _files(folder) - before}
-    for path in new:
-        _fsync(path, os.O_RDONLY)
-    if sys.platform != "win32" and new:  # Other systems cannot open a folder.
-        for parent in {str(folder), *map(os.path.dirname, new)}:
-            _fsync(parent, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _files(folder: Path) -> set[tuple[str, int]]:
-    """With their inodes: a file that was replaced counts as new."""
-    files = set()
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(parent, name)  # noqa: PTH118 - many of them, and only a name
-            files.add((path, os.lstat(path).st_ino))
-    return files
-
-
-def _fsync(path: str, flags: int) -> None:
-    fd = os.open(path, flags)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

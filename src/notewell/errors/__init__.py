@@ -24,6 +24,7 @@
     │       └── StateBusy       another process holds the lock of a state file: wait
     ├── DatabaseTrouble         a PostgreSQL server did not do what it was asked
     │   ├── DatabaseUnavailable no connection, or no answer in time: wait
+    │   │   ├── DatabaseBusy    this process uses all of its connections: wait
     │   │   └── DatabaseLocked  another transaction held a lock for too long: wait
     │   ├── DatabaseNotReady    its tables, its role or the user are not as they must be
     │   └── DatabaseDamaged     it reports damaged data
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         BadRequest,
         BadSetting,
         ConversationDenied,
+        DatabaseBusy,
         DatabaseDamaged,
         DatabaseLocked,
         DatabaseNotReady,
@@ -113,8 +115,8 @@ else:
                 "TextTooLarge VectorsPending"
             ),
             "memory": (
-                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied DatabaseDamaged "
-                "DatabaseLocked "
+                "BackendFailed BadEntry BadRequest BadSetting ConversationDenied DatabaseBusy "
+                "DatabaseDamaged DatabaseLocked "
                 "DatabaseNotReady DatabaseTrouble DatabaseUnavailable EditRefused "
                 "IndexBusy IndexTooNew IndexTrouble IndexUnavailable IndexUnreadable "
                 "MemoryOff NotADataset "

@@ -305,6 +305,10 @@ class DatabaseUnavailable(DatabaseTrouble):
     exit_code = 75  # EX_TEMPFAIL: try again later
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """This process used all of its connections for the whole wait."""
+
+
 class DatabaseLocked(DatabaseUnavailable):
     """Another transaction held a row or a lock for the whole wait."""
 

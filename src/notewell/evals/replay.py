@@ -245,7 +245,7 @@ def _ask(
     started = time.process_time()
     text = call(memory, "memory_search", {"query": question.text}).to_text()
     ms = (time.process_time() - started) * 1000
-    answer = memory.search(question.text, max_results=k)
+    answer = memory.search(question.text, max_results=k, plain=True)
     lines = folded("\n".join(_lines_of(memory, hit) for hit in answer.hits[:k]))
     return ReplayResult(
         question,

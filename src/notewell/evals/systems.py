@@ -98,7 +98,7 @@ class NotewellSystem:
             raise RuntimeError("no workspace is open")
         try:
             answer = self._memory.search(
-                question, max_results=max_results, min_score=min_score, mode=self.mode
+                question, max_results=max_results, min_score=min_score, mode=self.mode, plain=True
             )
         except BadRequest as refusal:
             # Public datasets have empty questions, which we refuse: they count as no hits.
@@ -121,7 +121,7 @@ class NotewellSystem:
         if self._memory is None:
             raise RuntimeError("no workspace is open")
         try:
-            answer = self._memory.search(question, mode=self.mode)
+            answer = self._memory.search(question, mode=self.mode, plain=True)
         except BadRequest:
             return ["" for _ in budgets]
         contexts = (CallContext(inject_chars=budget) for budget in budgets)

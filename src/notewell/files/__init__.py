@@ -1,6 +1,6 @@
 """Files on disk: the one implementation of locks, atomic replacement and link-safe opening.
 
-private.py       modes of our own files and folders; fsync of a folder
+private.py       modes of our own files and folders; fsync of a file or a folder
 locks.py         an exclusive lock between processes
 atomic.py        a file replaced or made as a whole, durable on request
 nofollow.py      directories and files opened without following links
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         LockState,
         LockTimeout,
         file_lock,
+        has_locks,
         inspect_lock,
         is_alive,
         locked_fd,
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
     from notewell.files.private import (
         PRIVATE_FILE,
         effective_user,
+        give_to_owner,
         make_private,
         open_model,
         open_private,
         sync_directory,
+        sync_file,
         why_not_writable,
     )
     from notewell.files.state import (
@@ -57,7 +60,7 @@ if TYPE_CHECKING:
         write_json,
         write_state,
     )
-    from notewell.files.writable_dir import EDIT_COPY, WritableDir
+    from notewell.files.writable_dir import EDIT_COPY, WritableDir, can_edit_folders
 else:
     from notewell.lazy import lazy_exports
 
@@ -66,20 +69,21 @@ else:
         {
             "atomic": "create_file remove_left_behind replace_file",
             "locks": (
-                "Holder LockFailed LockState LockTimeout file_lock inspect_lock is_alive locked_fd"
+                "Holder LockFailed LockState LockTimeout file_lock has_locks inspect_lock "
+                "is_alive locked_fd"
             ),
             "nofollow": (
                 "DirHandle Directory LINK NotPlain PathDir descend describe_os_error disk "
                 "identity note_stat open_resolved why_not_plain"
             ),
             "private": (
-                "PRIVATE_FILE effective_user make_private open_model open_private sync_directory "
-                "why_not_writable"
+                "PRIVATE_FILE effective_user give_to_owner make_private open_model open_private "
+                "sync_directory sync_file why_not_writable"
             ),
             "state": (
                 "MAX_STATE_BYTES append_json_line has_bytes read_json read_json_lines state_lock "
                 "write_json write_state"
             ),
-            "writable_dir": "EDIT_COPY WritableDir",
+            "writable_dir": "EDIT_COPY WritableDir can_edit_folders",
         },
     )

@@ -14,19 +14,41 @@ import errno
 import os
 import re
 import sys
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from notewell.files.private import PRIVATE_FILE, sync_directory
+from notewell.files.private import PRIVATE_FILE, give_to_owner, sync_directory, sync_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 NO_LINKS = frozenset(
     {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
 )
 """A file system without hard links refuses `link` with one of these; Windows with EINVAL."""
+
+
+RENAME_PAUSES_S = (0.001, 0.01, 0.05, 0.2, 0.5) if sys.platform == "win32" else ()
+"""Windows refuses to rename over a file that a reader, an indexer or a virus scanner has open, for
+milliseconds. Elsewhere a refusal is final."""
+
+
+def persistently(
+    rename: Callable[[], object],
+    pauses_s: Sequence[float] = RENAME_PAUSES_S,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Try again after each pause while the file is in use; raises the last PermissionError."""
+    for pause_s in pauses_s:
+        try:
+            rename()
+        except PermissionError:
+            sleep(pause_s)
+        else:
+            return
+    rename()
 
 
 def replace_file(
@@ -51,7 +73,7 @@ def replace_file(
     with _written(path, data, temporary, mode, owner, durable=durable) as ready:
         if before_rename:
             before_rename()
-        ready.replace(path)
+        persistently(lambda: ready.replace(path))
     if durable:
         sync_directory(path.parent)
 
@@ -103,7 +125,7 @@ def _move_to_free_name(ready: Path, path: Path) -> None:
     # A rename alone would replace a file that appeared meanwhile; O_EXCL decides who has the name.
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
     try:
-        ready.replace(path)
+        persistently(lambda: ready.replace(path))
     except OSError:
         path.unlink(missing_ok=True)
         raise
@@ -129,10 +151,12 @@ def _written(
     try:
         with os.fdopen(fd, "wb") as file:
             _give_to(fd, owner)
+            if owner is None:
+                give_to_owner(fd, path.parent.stat())
             file.write(data)
             file.flush()
             if durable:
-                os.fsync(fd)
+                sync_file(fd)
         if mode not in (None, PRIVATE_FILE):
             ready.chmod(mode)  # `open` has applied the umask.
         yield ready

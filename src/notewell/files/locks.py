@@ -13,6 +13,7 @@ Callers turn `LockTimeout` and `LockFailed` into an error of their own package (
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -20,7 +21,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from notewell.files.private import PRIVATE_FILE
+from notewell.files.private import PRIVATE_FILE, give_to_owner
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ LONGEST_PAUSE_S = 0.05
 
 HOLDER_BYTES = 512
 _SINCE = "%Y-%m-%d %H:%M:%S %z"
+
+NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
+"""A file system without locks refuses them with one of these."""
 
 # On Windows others cannot read a locked byte, so the locked byte lies far behind the content.
 _LOCK_OFFSET = 1 << 40
@@ -89,6 +93,7 @@ def file_lock(path: Path, *, wait_s: float) -> Iterator[None]:
     except OSError as error:
         raise LockFailed(path, error) from error
     try:
+        give_to_owner(fd, path.parent.stat())
         try:
             _acquire(fd, wait_s, names_holder=True)
         except OSError as error:
@@ -137,6 +142,23 @@ def is_alive(pid: int) -> bool | None:
         return False
     except PermissionError:
         return True
+    return True
+
+
+def has_locks(folder: Path) -> bool:
+    """Whether files in a folder can have the locks that SQLite takes, which are no `flock`. True
+    where no file can be made to try it."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+    from tempfile import TemporaryFile
+
+    try:
+        # A file of its own: to close a file frees all such locks that this process has on it.
+        with TemporaryFile(dir=folder) as probe:
+            fcntl.lockf(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in NO_LOCKS
     return True
 
 

@@ -22,6 +22,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
+from notewell.files.private import give_folder_to_owner, give_to_owner
 from notewell.types import NoteStat
 
 if TYPE_CHECKING:
@@ -164,11 +165,16 @@ class DirHandle:
         return self._open_regular(name, _FILE_FLAGS)
 
     def file_to_append(self, name: str) -> int:
-        return self._open_regular(name, _APPEND_FLAGS | os.O_CREAT)
+        fd = self._open_regular(name, _APPEND_FLAGS | os.O_CREAT)
+        if self._fd is not None:
+            give_to_owner(fd, os.fstat(self._fd))
+        return fd
 
     def make_folder(self, name: str) -> None:
         with suppress(FileExistsError):
             os.mkdir(name, FOLDER_MODE, dir_fd=self._fd)
+            if self._fd is not None:
+                give_folder_to_owner(name, os.fstat(self._fd), dir_fd=self._fd)
 
     def sync(self) -> None:
         if self._fd is not None:

@@ -7,7 +7,9 @@ others may read it; but a user who could write it would decide what every search
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,7 +28,35 @@ def make_private(folder: Path) -> None:
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        give_folder_to_owner(folder.name, folder.parent.stat(), folder.parent)
         sync_directory(folder.parent)
+
+
+def give_to_owner(fd: int, folder: os.stat_result) -> None:
+    """Give what root has just made in the folder of a user to that user, who could not use it
+    otherwise after one `sudo`. A file with content is not new: it keeps its owner."""
+    if sys.platform == "win32" or os.geteuid() != 0 or folder.st_uid == 0:
+        return
+    made = os.fstat(fd)
+    # A second name of a file may be in a folder that is not the user's.
+    is_new_file = not made.st_size and made.st_nlink <= 1
+    if made.st_uid == 0 and (is_new_file or stat.S_ISDIR(made.st_mode)):
+        with suppress(OSError):  # Some file systems have no owners.
+            os.fchown(fd, folder.st_uid, folder.st_gid)
+
+
+def give_folder_to_owner(
+    name: str, folder: os.stat_result, within: Path | None = None, *, dir_fd: int | None = None
+) -> None:
+    """The same for a new folder, whose parent is `folder`, at a path or by its descriptor."""
+    if sys.platform == "win32" or os.geteuid() != 0 or folder.st_uid == 0:
+        return
+    path = within / name if within else name
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=dir_fd)
+    try:
+        give_to_owner(fd, folder)
+    finally:
+        os.close(fd)
 
 
 def sync_directory(path: Path) -> None:
@@ -40,6 +70,18 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_file(fd: int) -> None:
+    """Force the content of an open file to disk."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        # `fsync` of macOS ends in the cache of the drive, which a power cut empties.
+        with suppress(OSError):  # A network drive does not know it.
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
 
 
 def effective_user() -> int:

@@ -20,7 +20,13 @@ from notewell.errors import StateBusy, StateNotWritable
 from notewell.files.atomic import replace_file
 from notewell.files.locks import LockFailed, LockTimeout, file_lock
 from notewell.files.nofollow import describe_os_error
-from notewell.files.private import PRIVATE_FILE, make_private, sync_directory
+from notewell.files.private import (
+    PRIVATE_FILE,
+    give_to_owner,
+    make_private,
+    sync_directory,
+    sync_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -134,11 +140,12 @@ def _append(file: Path, line: bytes, *, durable: bool) -> None:
                 opened.seek(end - 1)
                 line = line if opened.read(1) == b"\n" else b"\n" + line
             else:
+                give_to_owner(fd, file.parent.stat())
                 # Before the write, so that a file with content is known to have its name on disk.
                 sync_directory(file.parent)
             _write_whole(fd, line, end)
             if durable:
-                os.fsync(fd)
+                sync_file(fd)
     except OSError as error:
         raise StateNotWritable(str(file), describe_os_error(error)) from error
 

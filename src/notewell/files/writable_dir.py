@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from notewell.files.atomic import NO_LINKS
 from notewell.files.nofollow import FILE_MODE, FOLDER_MODE, PLAIN_FLAGS, DirHandle
-from notewell.files.private import PRIVATE_FILE
+from notewell.files.private import PRIVATE_FILE, give_folder_to_owner, give_to_owner, sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,12 @@ EDIT_COPY = re.compile(r"\.edit-[0-9a-f]{16}\.tmp|\.new-\d{1,10}-[0-9a-f]{8}\.tm
 
 MAX_NUMBER = 1000
 """Numbers tried for a new folder name; nobody has so many of one name."""
+
+
+def can_edit_folders() -> bool:
+    """Whether the system changes files by the descriptor of their folder; Windows does not, so
+    a link could be put in place between the check of a path and its use."""
+    return {os.open, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
 
 
 class WritableDir(DirHandle):
@@ -61,9 +67,9 @@ class WritableDir(DirHandle):
         if fd is None:
             return self._filled_file(name, data, mode, like)
         try:
-            _copy_owner_and_mode(fd, like)
+            self._give(fd, like)
             _write_all(fd, data)
-            os.fsync(fd)
+            sync_file(fd)
             # It gets its name only now: a process that is killed leaves the whole file or none.
             os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=self._fd, follow_symlinks=True)
         except OSError as error:
@@ -72,6 +78,12 @@ class WritableDir(DirHandle):
                 return self._filled_file(name, data, mode, like)
             raise
         return fd
+
+    def _give(self, fd: int, like: os.stat_result | None) -> None:
+        if like is not None:
+            _copy_owner_and_mode(fd, like)
+        elif self._fd is not None:
+            give_to_owner(fd, os.fstat(self._fd))
 
     def _unnamed_file(self, mode: int) -> int | None:
         """A file without a name (O_TMPFILE); None where the file system has none."""
@@ -90,9 +102,9 @@ class WritableDir(DirHandle):
         beside = f".new-{os.getpid()}-{os.urandom(4).hex()}.tmp"
         fd = os.open(beside, _NEW_FLAGS, mode, dir_fd=self._fd)
         try:
-            _copy_owner_and_mode(fd, like)
+            self._give(fd, like)
             _write_all(fd, data)
-            os.fsync(fd)
+            sync_file(fd)
             self._put_in_place(beside, name)
         except BaseException:
             os.close(fd)
@@ -139,6 +151,8 @@ class WritableDir(DirHandle):
     def claim_folder(self, name: str) -> None:
         """Make the folder; raises FileExistsError if something has the name."""
         os.mkdir(name, FOLDER_MODE, dir_fd=self._fd)
+        if self._fd is not None:
+            give_folder_to_owner(name, os.fstat(self._fd), dir_fd=self._fd)
 
     def rename(self, name: str, target: WritableDir, new_name: str) -> None:
         """A file called `new_name` is replaced; the caller has checked that it may be."""
@@ -188,9 +202,9 @@ def _write_all(fd: int, data: bytes) -> None:
         left = left[os.write(fd, left) :]
 
 
-def _copy_owner_and_mode(fd: int, like: os.stat_result | None) -> None:
+def _copy_owner_and_mode(fd: int, like: os.stat_result) -> None:
     """Without this an edit by an agent could take a note away from its owner."""
-    if sys.platform == "win32" or like is None:  # Windows keeps the rights of a folder.
+    if sys.platform == "win32":  # Windows keeps the rights of a folder.
         return
     now = os.fstat(fd)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):

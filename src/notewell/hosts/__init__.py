@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Machine,
         McpFile,
         PluginFile,
+        ProjectFile,
         TranscriptDatabase,
         TranscriptFormat,
     )
@@ -53,7 +54,7 @@ else:
         {
             "host": (
                 "HOOK_GUARD HOOK_TIMEOUT_S HookCalls HookFields HookFile Host Machine McpFile "
-                "PluginFile TranscriptDatabase TranscriptFormat"
+                "PluginFile ProjectFile TranscriptDatabase TranscriptFormat"
             ),
             "messages": (
                 "Record RecordFacts SPEAKERS Turn folded parse_time texts_of turn_of "

@@ -19,6 +19,7 @@ from notewell.hosts.host import (
     Host,
     McpFile,
     PluginFile,
+    ProjectFile,
     TranscriptFormat,
     member,
     stdio_entry,
@@ -172,4 +173,5 @@ HOST = Host(
     plugin=PluginFile(
         "json", _plugin_files, _has_plugin, "`claude plugin uninstall notewell@notewell`"
     ),
+    projects=ProjectFile("json", _user_file, "projects", ("CLAUDE.md", "AGENTS.md")),
 )

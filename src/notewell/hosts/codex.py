@@ -16,7 +16,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from notewell.hosts.host import HookFile, Host, McpFile, PluginFile, TranscriptFormat, member
+from notewell.hosts.host import (
+    HookFile,
+    Host,
+    McpFile,
+    PluginFile,
+    ProjectFile,
+    TranscriptFormat,
+    member,
+)
 from notewell.hosts.messages import (
     Record,
     RecordFacts,
@@ -170,4 +178,5 @@ HOST = Host(
         _has_plugin,
         "`codex plugin remove notewell@notewell`",
     ),
+    projects=ProjectFile("toml", _user_file, "projects", ("AGENTS.md",)),
 )

@@ -242,6 +242,18 @@ class PluginFile:
     """The name of ours in package.json."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The file in which a host records the folders that it was started in."""
+
+    format: Literal["json", "toml"]
+    file: Callable[[Machine], Path]
+    key: str
+    """The object or table with the folders as its keys."""
+    instructions: tuple[str, ...]
+    """The Markdown files in such a folder that the host gives to its model."""
+
+
 def member(document: object, *keys: str) -> dict[str, Any]:
     """An object within the file of a host; empty if it is missing or something else."""
     for key in keys:
@@ -271,3 +283,4 @@ class Host:
     plugin_install: str | None = None
     """The command of the host that installs our plugin, in a host where only a plugin can recall
     and capture. CHECKOUT stands for a checkout of Notewell."""
+    projects: ProjectFile | None = None

@@ -57,9 +57,12 @@ class _Response:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            media_type = Headers(raw=message["headers"]).get("content-type", "")
+            headers = Headers(raw=message["headers"])
+            media_type = headers.get("content-type", "")
             # Its start must not wait for its first event.
-            if media_type.startswith(TEXTS) and not media_type.startswith(STREAM):
+            is_whole = media_type.startswith(TEXTS) and not media_type.startswith(STREAM)
+            # The files of the page are compressed already.
+            if is_whole and "content-encoding" not in headers:
                 self._start = message
             else:
                 await self._send(message)

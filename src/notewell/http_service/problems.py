@@ -20,6 +20,7 @@ from notewell.errors import (
     BadRequest,
     BadSetting,
     ConversationDenied,
+    DatabaseBusy,
     DatabaseTrouble,
     EditRefused,
     EmbedderTrouble,
@@ -159,12 +160,14 @@ def body_too_large(max_bytes: int) -> Problem:
     )
 
 
-def too_busy() -> Problem:
+def too_busy(
+    detail: str = "no thread became free in time, or too many requests of this kind are waiting",
+) -> Problem:
     return Problem(
         503,
         "too-busy",
         "The server is too busy",
-        "no thread became free in time, or too many requests of this kind are waiting",
+        detail,
         f"try again in {BUSY_RETRY_S} s",
         {"Retry-After": str(BUSY_RETRY_S)},
     )
@@ -238,6 +241,9 @@ _HTTP_ACTIONS = {
 
 def problem_of(error: NotewellError, *, admin: bool = False) -> Problem:
     """The response for one of our errors. Only an admin sees paths of this machine."""
+    # Trouble with the index may have this cause. It is our own load, and passes soon.
+    if isinstance(error, DatabaseBusy) or isinstance(error.__cause__, DatabaseBusy):
+        return too_busy("all connections of this service to its database are in use")
     failure = failure_of(error)
     detail = str(error) if admin else failure.error
     for kind, status, word, title in _STATUS:

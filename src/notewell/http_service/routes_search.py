@@ -62,6 +62,7 @@ async def search(body: SearchBody, caller: CallerDep) -> SearchAnswer:
                 min_score=body.min_score,
                 mode=body.mode,
                 folder=body.folder,
+                filters=body.filters(),
                 session_key=key,
                 journal_as=TOOL,
                 asked_by=caller.token.id,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from notewell.core import MAX_FILTER_CHARS, MAX_FILTERS, Filters
 from notewell.hosts import parse_time
 from notewell.http_service.limits import MAX_HTTP_QUERY_CHARS
 from notewell.limits import MAX_RESULTS
@@ -60,6 +61,8 @@ class ResponseModel(BaseModel):
     )
 
 
+FilterText = Annotated[str, Field(min_length=1, max_length=MAX_FILTER_CHARS)]
+
 # -- search and notes ----------------------------------------------------------------------------
 
 
@@ -69,7 +72,8 @@ class SearchBody(RequestModel):
         Field(
             min_length=1,
             max_length=MAX_HTTP_QUERY_CHARS,
-            description="The question to search for.",
+            description="The question to search for. `tag:x`, `path:x`, `after:2026-03` and "
+            "`before:7d` in it narrow the search, as the fields below do.",
         ),
     ]
     max_results: Annotated[
@@ -93,7 +97,22 @@ class SearchBody(RequestModel):
             description="Of the conversations, only those in this folder: its path or its name.",
         ),
     ] = None
+    tags: Annotated[
+        list[FilterText],
+        Field(max_length=MAX_FILTERS, description="Notes with all of these tags, or ones below."),
+    ] = []
+    path: Annotated[FilterText | None, Field(description="A part of the path.")] = None
+    after: Annotated[
+        FilterText | None,
+        Field(description="From this day on: 2026-03-04, 2026-03, 2026, or days ago (7d)."),
+    ] = None
+    before: Annotated[FilterText | None, Field(description="Earlier than this day.")] = None
     explain: Annotated[bool, Field(description="Add the parts of each score.")] = False
+
+    def filters(self) -> Filters:
+        """Raises `BadRequest`."""
+        one = [[] if value is None else [value] for value in (self.path, self.after, self.before)]
+        return Filters.of(self.tags, *one)
 
 
 class NearestLines(ResponseModel):

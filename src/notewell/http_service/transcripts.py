@@ -21,7 +21,7 @@ import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import NoteNotWritable
-from notewell.files import describe_os_error, make_private, sync_directory
+from notewell.files import describe_os_error, make_private, sync_directory, sync_file
 from notewell.notes import locked_note
 from notewell.sessions import BLOCK_BYTES, MAX_TRANSCRIPT_BYTES
 
@@ -109,7 +109,7 @@ def _add(fd: int, file: Path, records: list[dict[str, Any]], now: datetime) -> i
     if before.st_size + len(data) > MAX_TRANSCRIPT_BYTES:
         raise OSError(errno.EFBIG, "the transcript would be larger than allowed")
     _write(fd, data, before.st_size)
-    os.fsync(fd)
+    sync_file(fd)
     return sum(record["type"] == "message" for record in new)
 
 

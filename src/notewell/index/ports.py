@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Protocol
 from notewell.ports import VectorCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from pathlib import Path
 
-    from notewell.core import TextMatches, TextQuery, TextStats
+    from notewell.core import TextMatches, TextQuery, TextStats, WindowCosines
     from notewell.errors import IndexUnreadable
     from notewell.index.findings import (
         StepCallback,
@@ -197,6 +197,10 @@ class IndexView(Protocol):
         """The chunks of a note, in order."""
         ...
 
+    def chunks_of_notes(self, paths: Collection[str]) -> list[int]:
+        """The chunks of these notes and transcripts, in any order."""
+        ...
+
     def around(self, path: str, first: int, last: int) -> ChunkRun:
         """The chunks of a note that begin in these lines, in order."""
         ...
@@ -239,9 +243,9 @@ class IndexView(Protocol):
         """Exact, rounded to nine digits; chunks without a vector are left out."""
         ...
 
-    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, tuple[float, ...]]:
-        """Those of each window in the order of the text, from `core.window_cosines`; chunks
-        without windows are left out."""
+    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> WindowCosines:
+        """Those of each window in the order of the text, from `core.window_cosines`. There may be
+        more than those of `ids`."""
         ...
 
 
@@ -254,6 +258,10 @@ class IndexInventory(Protocol):
 
     def outline(self, path: str) -> list[OutlinedChunk]:
         """The chunks of a note, in order, without their text."""
+        ...
+
+    def opening(self, path: str, chars: int) -> str:
+        """The first characters of a note or transcript as it was indexed; empty if it is not."""
         ...
 
     def chars(self) -> dict[str, int]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell import core
+from notewell.core.speakers import user_speaks
 from notewell.records import NamedTuple, dataclass, field, field_values
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ class ChunkFacts(NamedTuple):
     is_timed: bool
     """The day is that of its lines."""
     kind: TextKind
-    names_user: bool
-    """Only such a chunk may be a part of a conversation."""
+    has_user: bool
+    """The user speaks in it: it is a part of a conversation."""
 
 
 class StoredChunk(_ChunkFields):
@@ -134,7 +135,7 @@ class StoredChunk(_ChunkFields):
             date.fromisoformat(said_at[:10]) if said_at else core.note_date(self.path),
             bool(said_at),
             core.kind_of(self.text),
-            "user" in self.text.lower(),
+            user_speaks(self.text),
         )
 
     @cached_property

@@ -6,12 +6,11 @@ a path that leads elsewhere, before the disk is touched.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.errors import EditRefused
-from notewell.files import NotPlain, WritableDir, descend, describe_os_error
+from notewell.files import NotPlain, WritableDir, can_edit_folders, descend, describe_os_error
 from notewell.notes.scope import is_note_name, scope_of
 from notewell.records import dataclass
 
@@ -25,6 +24,7 @@ Reason: TypeAlias = Literal["name", "missing", "exists", "kind", "changed", "lim
 
 MAX_PATH_BYTES = 1024
 """The limit of hosted memory stores; no usual name is longer."""
+FOLLOWS_LINKS = "this system cannot change files without following links"
 UNSEARCHED = "search would not find a note of this name"
 PLAIN_NAME = "choose a plain name: not hidden, no backslash, no control characters"
 
@@ -44,10 +44,8 @@ class AgentFolder:
         if not folder.startswith("memory/") or not own._admits(folder):
             why = "notes are searched for below memory/, and an agent gets a folder of its own"
             raise EditRefused(folder, "name", why, "name one such as memory/claude")
-        # Windows: a link could be put in place between the check of a path and its use.
-        if {os.open, os.mkdir, os.rename, os.unlink} - os.supports_dir_fd:
-            why = "this system cannot change files without following links"
-            raise EditRefused(folder, "disk", why, "use memory_append instead")
+        if not can_edit_folders():
+            raise EditRefused(folder, "disk", FOLLOWS_LINKS, "use memory_append instead")
         return own
 
     def names(self, path: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
-from notewell.files import NotPlain, descend, describe_os_error, identity
+from notewell.files import NotPlain, descend, describe_os_error, identity, sync_file
 from notewell.limits import MAX_NOTE_BYTES
 from notewell.notes.append_format import Addition, add_lines, add_to_section, is_utf16
 from notewell.notes.entry import Block, Entry
@@ -112,7 +112,7 @@ class _Append:
         span = self._find(data)
         if span is not None:
             # The process that wrote it may have died before its fsync.
-            os.fsync(fd)
+            sync_file(fd)
             return self._result(data, span, len(data), len(data))
         addition = self._plan(data)
         if not data:
@@ -122,7 +122,7 @@ class _Append:
             planned = planned_append(self.target.path, data, addition, self.block, self.to)
             self.intend(planned)
         start = self._write(fd, addition.lead + addition.body)
-        os.fsync(fd)
+        sync_file(fd)
         return self._read_back(fd, start, addition)
 
     def _find(self, data: bytes) -> Span | None:
@@ -296,7 +296,7 @@ def _take_back(fd: int, start: int, ours: bytes) -> bool:
     if os.read(fd, len(ours) + 1) != ours:  # One byte more shows that nothing follows.
         return False
     os.ftruncate(fd, start)
-    os.fsync(fd)
+    sync_file(fd)
     return True
 
 

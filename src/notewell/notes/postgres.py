@@ -319,9 +319,10 @@ class _Rows(NamedTuple):
                 (is_beginning, *self.key),
             )
         digest = None if data is None else hashlib.sha256(data).hexdigest()
+        # Not `clock_timestamp`: Citus refuses an UPDATE with a function that is volatile.
         self.transaction.execute(
             "UPDATE notewell.notes SET revision = revision + 1, data = %s, digest = %s, "  # noqa: S608
-            f"changed_at = clock_timestamp() {_OWN} AND path = %s",
+            f"changed_at = statement_timestamp() {_OWN} AND path = %s",
             (data, digest, *self.key),
         )
         self.transaction.execute(_ENQUEUE, (*self.scope, *self.scope))

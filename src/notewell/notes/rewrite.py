@@ -15,7 +15,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import NoteNotWritable
-from notewell.files import NotPlain, WritableDir, descend, describe_os_error, identity
+from notewell.files import (
+    NotPlain,
+    WritableDir,
+    can_edit_folders,
+    descend,
+    describe_os_error,
+    identity,
+)
+from notewell.notes.agent_folder import FOLLOWS_LINKS
 from notewell.notes.note_file import locked_note, read_all
 
 if TYPE_CHECKING:
@@ -36,6 +44,7 @@ def numbered_paths(stem: str) -> Iterator[str]:
 
 
 def create_note(root: Path, stem: str, data: bytes) -> str:
+    _require_descriptors(f"{FOLDER}/{stem}.md")
     *folders, _ = f"{FOLDER}/{stem}".split("/")
     with _not_writable(f"{FOLDER}/{stem}.md", "fix that; it is saved next time"):
         for depth, folder in enumerate(folders):
@@ -60,6 +69,7 @@ def _create_numbered(place: WritableDir, stem: str, data: bytes) -> str:
 def rewrite_note(
     root: Path, path: str, change: Callable[[bytes], bytes | None], *, wait_s: float
 ) -> None:
+    _require_descriptors(path)
     *folders, name = path.split("/")
     with (
         _not_writable(path, "fix that first"),
@@ -83,6 +93,11 @@ def rewrite_note(
                     folder.rename(temporary, folder, name)
             # Before the history says "undone": a power cut must not bring the entry back.
             folder.sync()
+
+
+def _require_descriptors(path: str) -> None:
+    if not can_edit_folders():
+        raise NoteNotWritable(path, FOLLOWS_LINKS, "do it in an editor; appends work")
 
 
 def _require_unchanged(folder: WritableDir, name: str, path: str, before: os.stat_result) -> None:

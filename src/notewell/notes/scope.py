@@ -42,6 +42,8 @@ _CONFLICT = r"""
 _CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _SURROGATE = "[\ud800-\udfff]"
 
+_DEVICES = frozenset({"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"})
+
 MAX_FOLDERS = 64
 """Nobody nests notes this deep; a mount that contains itself does. Limits open descriptors too."""
 
@@ -207,7 +209,16 @@ def _inside(
 
 def _is_windows_trick(key: str) -> bool:
     """On Windows `a\\b` is a path, and `note.md:hidden.md` names a stream inside a file."""
-    return "\\" in key or ":" in key[2:] or (":" in key and not Path(key).is_absolute())
+    is_stream = ":" in key[2:] or (":" in key and not Path(key).is_absolute())
+    return "\\" in key or is_stream or any(map(is_windows_device, key.split("/")))
+
+
+def is_windows_device(name: str) -> bool:
+    """Whether Windows takes the name for another one: `con.md` is the terminal, in every folder,
+    and dots and blanks at the end are cut off."""
+    stem = name.partition(".")[0].rstrip().upper()
+    is_numbered = stem[:-1] in ("COM", "LPT") and stem[-1:] in "123456789¹²³"
+    return stem in _DEVICES or is_numbered or (name not in (".", "..") and name[-1:] in (".", " "))
 
 
 # -- names ---------------------------------------------------------------------------------------

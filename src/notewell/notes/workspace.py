@@ -91,6 +91,8 @@ class Workspace:
         names = self._scope.locate(path)
         if names is None:
             raise NotANote(path)
+        if not path.isascii():
+            names = _as_on_disk(names)
         return read_note(self._disk, names, path)
 
     def read_bytes(self, path: str) -> bytes | None:
@@ -147,3 +149,16 @@ def _why_no_workspace(error: OSError) -> str:
     if error.errno in {errno.EACCES, errno.EPERM}:
         return "no permission to list it"
     return describe_os_error(error)
+
+
+def _as_on_disk(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same names in the normal form that the disk has. macOS writes `é` as two characters, and
+    models and keyboards as one: a file that came from there must be found under both."""
+    from unicodedata import normalize
+
+    forms = [tuple(normalize(form, one) for one in names[1:]) for form in ("NFC", "NFD")]
+    for below in (names[1:], *forms):
+        some = (names[0], *below)
+        if os.path.lexists(os.path.join(*some)):  # noqa: PTH118 - names as they are
+            return some
+    return names

@@ -5,6 +5,7 @@
     failures     turns the errors of psycopg into ours, without a password in any of them
     sync_queue   the agents whose index may be behind their notes
     hints        LISTEN and NOTIFY, which may be lost
+    seats        how many leases a process holds at the same time
     leases       locks that the server frees when the connection of their holder ends
     tables       how a table of agents is made: partitions, row-level security, grants
     migrations   the numbered changes of the schema, and which of them a database has

@@ -1,4 +1,4 @@
-"""Connections to one database, and transactions that belong to one tenant and one agent.
+"""Transactions in one database, each for one tenant and one agent.
 
     with database.reading(scope) as transaction:      one snapshot; writes are refused
     with database.writing(scope) as transaction:      committed at the end, or not at all
@@ -13,30 +13,29 @@ pooler the next transaction may run on another connection.
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 import time
+from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg.sql import Literal
 
-from notewell.errors import (
-    BadRequest,
-    DatabaseNotReady,
-    DatabaseTrouble,
-    DatabaseUnavailable,
-)
+from notewell.errors import BadRequest, DatabaseUnavailable
+from notewell.postgres.connections import Connections, Limits, StalledAnswer
 from notewell.postgres.failures import our_errors, trouble_of
-from notewell.records import NamedTuple, dataclass
+from notewell.postgres.seats import Seats
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from psycopg import Connection
 
     from notewell.postgres.address import Address
+    from notewell.postgres.connections import BoundedConnection
 
 APP_ROLE = "notewell_app"
 """Owns nothing, cannot log in, and is subject to row-level security."""
@@ -44,32 +43,8 @@ SERVICE = "*"
 """In place of an agent: the service of a tenant. No agent can have this id."""
 NAME_CHARS = 200
 """The longest name of a tenant or an agent; an entry of an index has room for 2700 bytes."""
-_FIRST_WAIT_S = 0.5
-"""Most connections are made in milliseconds. After this time we look whether waiting can help."""
 _SEARCH_PATH = "notewell, public, extensions"
 """pgvector is in `public`, or in `extensions` with some managed services."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Nothing waits for ever: each of these waits ends with `DatabaseUnavailable`."""
-
-    connections: int = 16
-    """Of one process. A server allows 100 by default, for all of them."""
-    connection_wait_s: float = 5.0
-    """For a connection that another thread of this process uses, or for a new one."""
-    read_s: float = 15.0
-    write_s: float = 60.0
-    """One statement. Removing an index of a hundred thousand chunks takes seconds."""
-    lock_s: float = 10.0
-    idle_s: float = 60.0
-    """Between two statements of a transaction that writes: the network may have lost its client,
-    and nobody else can write what it has locked."""
-    schema_s: float = 10.0
-    """How long a process may go on before it notices a migration of a newer version."""
-    network_s: int = 15
-    """Without a sign of life from the server's machine; also how much later than the server we
-    give up a statement that takes too long."""
 
 
 class Scope(NamedTuple):
@@ -91,48 +66,6 @@ class _Opening(NamedTuple):
     values: tuple[Any, ...]
     statement_s: float
     """How long each statement of the transaction may take."""
-
-
-class _Refusal(NamedTuple):
-    """A connection that could not be made."""
-
-    error: psycopg.Error
-    until: float
-    """Nobody tries again before that: a try takes as long as the last one did."""
-
-
-class StalledAnswer(psycopg.OperationalError):
-    """The server or the network stopped in the middle of an answer."""
-
-
-class BoundedConnection(psycopg.Connection[Any]):
-    """A connection on which no wait is for ever.
-
-    The server ends a statement that takes too long. That does not help if the network swallows the
-    answer, and keepalives of TCP see nothing wrong with a proxy that stalls.
-    """
-
-    answer_s: float = 60.0
-    """Set by each transaction."""
-
-    def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
-        return super().wait(self._bounded(gen), *arguments, **options)
-
-    def _bounded(self, gen: Any) -> Generator[Any, Any, Any]:
-        """The same generator, ended after `answer_s`. psycopg sends 0 if nothing is ready after a
-        tenth of a second."""
-        deadline = time.monotonic() + self.answer_s
-        try:
-            state = next(gen)
-            while True:
-                ready = yield state
-                # Also if something is there: a network that drips has always a byte more.
-                if time.monotonic() > deadline:
-                    self.close()
-                    raise StalledAnswer("timeout")
-                state = gen.send(ready)
-        except StopIteration as end:
-            return end.value
 
 
 class Transaction:
@@ -157,16 +90,13 @@ class Transaction:
 
 
 class Database:
-    """A pool of connections to one database. Safe to use from several threads; nothing is opened
-    before the first transaction."""
+    """Safe to use from several threads; nothing is opened before the first transaction."""
 
     def __init__(self, address: Address, limits: Limits | None = None) -> None:
         self.address = address
         self.limits = limits or Limits()
-        self._pool: ConnectionPool[BoundedConnection] | None = None
-        self._lock = threading.Lock()
-        self._refusal: _Refusal | None = None
-        """Set while no connection can be made: a caller then gets its answer at once."""
+        self._connections = Connections(address, self.limits)
+        self._seats: defaultdict[str, Seats] = defaultdict(lambda: Seats(self.limits.leases))
         self._checked_at: float | None = None
         """When the schema was last compared with the one that this version knows."""
 
@@ -190,8 +120,9 @@ class Database:
         """`lock_s` is how long a statement waits for a lock; `idle_s`: see `Limits`."""
         limits = self.limits
         idle_s = limits.idle_s if idle_s is None else idle_s
-        idle = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = {_ms(idle_s)}"
-        opening = _opened(idle, scope, limits.write_s, limits, lock_s)
+        # Not with SET LOCAL: see `_naming`.
+        idle = f"set_config('idle_in_transaction_session_timeout', '{_ms(idle_s)}', true)"
+        opening = _opened(f"BEGIN; SELECT {idle}", scope, limits.write_s, limits, lock_s)
         with self._transaction(opening, is_kept=True) as one:
             self._check_schema(one)
             yield one
@@ -214,7 +145,6 @@ class Database:
     def _transaction(self, opening: _Opening, *, is_kept: bool = False) -> Iterator[Transaction]:
         connection = self._begun(opening)
         connection.answer_s = opening.statement_s + self.limits.network_s
-        pool = self._opened_pool()
         try:
             yield Transaction(connection, self.address)
             with our_errors(self.address):
@@ -227,99 +157,34 @@ class Database:
             _roll_back(connection)
             raise
         finally:
-            # A connection that is broken, or in the middle of an answer, is closed by the pool.
-            pool.putconn(connection)
+            connection.put_back()
 
     def _begun(self, opening: _Opening) -> BoundedConnection:
         """A connection with an open transaction. A connection that has ended since its last use is
         replaced, once: nothing was asked on it yet."""
-        pool = self._opened_pool()
         for is_last in (False, True):
-            connection = self._connection(pool)
+            connection = self._connections.take()
             connection.answer_s = self.limits.network_s
             try:
                 # One message to the server: client-side binding allows several statements.
                 psycopg.ClientCursor(connection).execute(opening.sql.encode(), opening.values)
             except psycopg.OperationalError as error:
-                pool.putconn(connection)
+                connection.put_back()
                 is_stalled = isinstance(error, StalledAnswer)  # Another try would stall, too.
                 if is_last or is_stalled or not connection.closed:
                     raise trouble_of(error, self.address) from None
-                pool.check()  # The others have probably ended, too.
+                connection.pool.check()  # The others have probably ended, too.
             except psycopg.Error as error:
                 _roll_back(connection)
-                pool.putconn(connection)
+                connection.put_back()
                 raise trouble_of(error, self.address) from None
             else:
                 return connection
         raise AssertionError("the last try returns or raises")
 
-    def _connection(self, pool: ConnectionPool[BoundedConnection]) -> BoundedConnection:
-        if self._refusal is not None:
-            self._try_connection()
-        failures = _failed_attempts(pool)
-        try:
-            return pool.getconn(min(_FIRST_WAIT_S, self.limits.connection_wait_s))
-        except PoolTimeout:
-            if _failed_attempts(pool) > failures:
-                self._try_connection(DatabaseNotReady)  # A wrong password stays wrong.
-        try:
-            return pool.getconn()
-        except PoolTimeout as timeout:
-            # The pool does not say why: all are in use, or none can be made.
-            self._try_connection()
-            raise trouble_of(timeout, self.address) from None
-
-    def _try_connection(self, trouble: type[DatabaseTrouble] = DatabaseTrouble) -> None:
-        """Raises `trouble` if that is why the server accepts no new connection."""
-        refusal, begun = self._refusal, time.monotonic()
-        if refusal is None or begun >= refusal.until:
-            try:
-                psycopg.connect(self.address.reveal(), **self._options(connect_s=2)).close()
-            except psycopg.Error as error:
-                now = time.monotonic()
-                refusal = self._refusal = _Refusal(error, 2 * now - begun)
-            else:
-                self._refusal = None
-                return
-        reason = trouble_of(refusal.error, self.address)
-        if isinstance(reason, trouble):
-            raise reason from None
-
-    # -- connections -----------------------------------------------------------------------------
-
-    def _opened_pool(self) -> ConnectionPool[BoundedConnection]:
-        with self._lock:
-            if self._pool is None:
-                # Each failed attempt would be a line of libpq on the terminal, with the name of
-                # the user in it. What a caller has to know is raised.
-                logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
-                self._pool = ConnectionPool(
-                    self.address.reveal(),
-                    min_size=0,
-                    max_size=self.limits.connections,
-                    timeout=self.limits.connection_wait_s,
-                    # Longer than a caller waits: the next one starts a new attempt.
-                    reconnect_timeout=self.limits.connection_wait_s,
-                    connection_class=BoundedConnection,
-                    kwargs=self._options(connect_s=max(2, int(self.limits.connection_wait_s))),
-                    open=True,
-                    name="notewell",
-                )
-            return self._pool
-
-    def _options(self, connect_s: int) -> dict[str, Any]:
-        network_s = self.limits.network_s
-        return {
-            "autocommit": True,  # BEGIN and COMMIT are statements of ours.
-            "prepare_threshold": None,
-            "connect_timeout": connect_s,
-            "application_name": "notewell",
-            "keepalives_idle": network_s,
-            "keepalives_interval": max(1, network_s // 3),
-            "keepalives_count": 3,
-            "tcp_user_timeout": network_s * 1000,
-        }
+    def lease_seat(self, kind: str, wait_s: float) -> AbstractContextManager[bool]:
+        """Whether one more lease of this kind may be held; see `Limits.leases`."""
+        return self._seats[kind].seat(wait_s)
 
     def _check_schema(self, transaction: Transaction) -> None:
         """Now and then, as a newer version may migrate the database while this process runs: an
@@ -332,10 +197,7 @@ class Database:
             self._checked_at = now
 
     def close(self) -> None:
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
+        self._connections.close()
 
 
 def _opened(
@@ -347,22 +209,35 @@ def _opened(
         if not value or len(value) > NAME_CHARS or "\x00" in value:
             raise BadRequest(f"a name of 1 to {NAME_CHARS} characters is needed as {name}")
     return _Opening(
-        f"{begin}; SELECT set_config('role', %s, true), set_config('app.tenant', %s, true), "
-        "set_config('app.agent', %s, true), set_config('search_path', %s, true), "
-        "set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)",
+        f"{begin}; SELECT set_config('role', %s, true), set_config('search_path', %s, true), "
+        "set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true); DO %s",
         (
             APP_ROLE,
-            *scope,
             _SEARCH_PATH,
             _ms(statement_s),
             _ms(limits.lock_s if lock_s is None else lock_s),
+            _naming(scope),
         ),
         statement_s,
     )
 
 
-def _failed_attempts(pool: ConnectionPool[BoundedConnection]) -> int:
-    return pool.get_stats().get("connections_errors", 0)
+def _naming(scope: Scope) -> str:
+    """The text of a block that names tenant and agent.
+
+    Citus tells its workers of SET LOCAL, not of `set_config`, and repeats to them the whole text
+    of the message: so each SET is a statement of its own, inside a block. A block has no
+    parameters; names are quoted as libpq quotes them, once as a value and once as a statement.
+    """
+    tenant, agent = (
+        _quoted(f"SET LOCAL app.{name} = {_quoted(value)}")
+        for name, value in zip(Scope._fields, scope, strict=True)
+    )
+    return f"BEGIN EXECUTE {tenant}; EXECUTE {agent}; END"
+
+
+def _quoted(text: str) -> str:
+    return Literal(text).as_string(None)
 
 
 def _ms(seconds: float) -> str:

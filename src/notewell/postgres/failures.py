@@ -14,6 +14,7 @@ from psycopg import Error, InterfaceError, OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from notewell.errors import (
+    DatabaseBusy,
     DatabaseDamaged,
     DatabaseLocked,
     DatabaseNotReady,
@@ -102,7 +103,7 @@ def our_errors(address: Address) -> Iterator[None]:
 def trouble_of(error: Error, address: Address) -> DatabaseTrouble:
     """Our error for one of psycopg."""
     if isinstance(error, PoolTimeout | TooManyRequests):
-        return DatabaseUnavailable(str(address), "has no connection free for us", _WAIT)
+        return DatabaseBusy(str(address), "has no connection free for us", _WAIT)
     if isinstance(error, PoolClosed):
         return DatabaseUnavailable(str(address), "was closed by this process", "open it again")
     state = error.sqlstate or ""

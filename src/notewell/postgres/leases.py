@@ -20,7 +20,7 @@ from notewell.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from notewell.postgres.database import Database, Scope
+    from notewell.postgres.database import Database, Scope, Transaction
 
 NAME_BYTES = 63  # PostgreSQL cuts `application_name` there.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.01, 0.1
@@ -41,12 +41,17 @@ class AdvisoryLease(NamedTuple):
     """What at most one holder may do at a time, in one agent."""
 
     scope: Scope
+    kind: str
+    """What the holder does, such as `index writer`."""
     name: str
+    """To what."""
 
     def key(self) -> tuple[int, int]:
         """The two numbers of the lock, as `pg_locks` shows them."""
         # The parts are quoted by their lengths, so that no two leases have one key by their names.
-        parts = "".join(f"{len(part)}:{part}" for part in (*self.scope, self.name))
+        parts = "".join(
+            f"{len(part)}:{part}" for part in (*self.scope, f"{self.kind} {self.name}")
+        )
         digest = hashlib.sha256(parts.encode()).digest()
         return (
             int.from_bytes(digest[:4], "big", signed=True),
@@ -69,22 +74,30 @@ def hold_lease(database: Database, lease: AdvisoryLease, *, wait_s: float) -> It
     end if the connection was lost meanwhile, for another one may have had the lease."""
     deadline, pause_s = time.monotonic() + wait_s, _FIRST_PAUSE_S
     while True:
-        # A try in a transaction of its own: who waits must not keep a connection from others.
-        with database.writing(lease.scope) as transaction:
-            transaction.execute(_HOLDER_SETTINGS, (_own_name(),))
-            is_ours = transaction.rows("SELECT pg_try_advisory_xact_lock(%s, %s)", lease.key())
-            if is_ours == [(True,)]:
-                # The last statement has no values: one with values keeps its snapshot until the
-                # next statement, and vacuum would wait as long as the lease is held.
-                transaction.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                yield
-                return
-            holder = _holder(transaction.rows(_HOLDER, _locked(lease)))
+        # Each try has a seat and a transaction of its own: who waits keeps neither from others.
+        with database.lease_seat(lease.kind, deadline - time.monotonic()) as is_free:
+            if not is_free:
+                raise LeaseTimeout("this process, for other agents", wait_s)
+            with database.writing(lease.scope) as transaction:
+                if _is_taken(transaction, lease):
+                    yield
+                    return
+                holder = _holder(transaction.rows(_HOLDER, _locked(lease)))
         left_s = deadline - time.monotonic()
         if left_s <= 0:
             raise LeaseTimeout(holder or "a process that has just finished", wait_s)
         time.sleep(min(pause_s, left_s))
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
+def _is_taken(transaction: Transaction, lease: AdvisoryLease) -> bool:
+    transaction.execute(_HOLDER_SETTINGS, (_own_name(),))
+    if transaction.rows("SELECT pg_try_advisory_xact_lock(%s, %s)", lease.key()) != [(True,)]:
+        return False
+    # The last statement has no values: one with values keeps its snapshot until the next
+    # statement, and vacuum would wait as long as the lease is held.
+    transaction.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+    return True
 
 
 def lease_holder(database: Database, lease: AdvisoryLease) -> str | None:

@@ -220,6 +220,23 @@ def _create_queue(transaction: Transaction) -> None:
         transaction.execute(statement)
 
 
+# -- 7: vectors of large indexes in half precision -----------------------------------------------
+
+_HALF_VECTORS = AgentTable(
+    "half_vectors",
+    "generation bigint NOT NULL, id bigint NOT NULL, source text NOT NULL, "
+    "vector halfvec NOT NULL",
+    "generation, id",
+    _IN_ROW,
+)
+
+
+def _create_half_vectors(transaction: Transaction) -> None:
+    _HALF_VECTORS.create(transaction)
+    # NULL: no copy. An index gets one when it is written next, if it is large.
+    transaction.execute("ALTER TABLE notewell.generations ADD COLUMN half_commits bigint")
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -239,6 +256,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(4, "journal", _create_journal),
     Migration(5, "agents that come and go", _let_services_change_agents),
     Migration(6, "queue of syncs", _create_queue),
+    Migration(7, "half vectors", _create_half_vectors),
 )
 
 

@@ -7,10 +7,15 @@ rules.py          what a rule is
 vendor_rules.py   token formats of services, in four modules `vendors_*.py`
 standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
-names.py          a name before a value, as settings and code write it
+typed.py          prompts, protocols, pipes, arguments of a call
+names.py          a name of a key or a token before a value, as settings and code write it
+labelled.py       a password beside its name; labels.py (names), beside.py (places),
+                  label_proof.py (what a place proves), dialogs.py (value first, question, pair)
+codes.py          PINs, one-time codes, payment cards, answers to security questions
 phrases.py        a value in a sentence, behind a telling word (telling_words.py)
 tables.py         a column of secrets
 plausible.py      values that only look like a secret: placeholders, variables, plain words
+weak_values.py    values that may be a weak password where nothing else can be; plain_words.py
 mask.py           `[redacted:github-token:3f2a]`, and the key of its digits
 
 The source of a text is never changed, and the text keeps its lines: as many as before, with the

@@ -3,6 +3,7 @@
 In most of these places nothing but a password can be, so any value that is no placeholder is
 masked.
 """
+# ruff: noqa: E501 - a pattern is read as a whole
 
 from __future__ import annotations
 
@@ -11,21 +12,21 @@ from notewell.redaction.rules import Rule
 VALUE = r"""["'`]?([^\s"'`<>|]+)"""
 """A value up to the next space or quote."""
 
-_FLAG = r"(?:^|[\s\"'`(])--?(?:[a-z0-9.]+-)*"
+_FLAG = r"(?:^|[\s\"'`(])--?(?:[a-z0-9.]+[-_])*"
 _HIDDEN = r"(?:password|passwd|passphrase|passwort|pass|pwd|pw|storepass|keypass)"
 _GENERATED = (
-    r"(?:token|secret|api-?key|access-?key|auth-?key|authtoken|secret-?key|private-?key"
-    r"|credential)"
+    r"(?:token|secret|api[-_]?key|access[-_]?key|auth[-_]?key|authtoken|secret[-_]?key|private[-_]?key"
+    r"|credential|signing-key|account-key|encryption-key|client[-_]?secret|pat)"
 )
 
 
 def command(names: str, flags: str, *, attached: bool = False) -> Rule:
     """The value of one of `flags` (a pattern) of one of the commands (separated by spaces)."""
     commands = "|".join(names.split())
-    gap = "" if attached else r"(?:[ =]+)"
+    gap = "" if attached else r"(?:[ =]*)"
     return Rule(
         "command-password",
-        rf"\b(?:{commands})\b(?:[^\n|;&\\]*?\s)??(?:{flags}){gap}{VALUE}",
+        rf"\b(?:{commands})\b(?:[^\n|;&\\]*?\s)??[\"']?(?:{flags}){gap}{VALUE}",
         tuple(names.replace("\\", "").split()),
         proof="place",
     )
@@ -42,9 +43,22 @@ COMMAND_RULES = (
     Rule(
         "command-password",
         r"\b(?:(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|oc|az|cf)\b[^\n|;&]*?\blogin\b"
-        r"|twine|cqlsh|mongo(?:sh|dump|restore|export|import)?|psexec|rdesktop|ncftp(?:put|get)|influx)\b"
+        r"|twine|cqlsh|mongo(?:sh|dump|restore|export|import)?|psexec|rdesktop|ncftp(?:put|get)?|influx|cypher-shell|crane|regctl|youtube-dl|yt-dlp|mount\.cifs)\b"
         rf"[^\n|;&\\]*?\s-p[ =]?{VALUE}",
-        ("login", "twine", "cqlsh", "mongo", "psexec", "rdesktop", "ncftp", "influx"),
+        (
+            "login",
+            "twine",
+            "cqlsh",
+            "mongo",
+            "psexec",
+            "rdesktop",
+            "ncftp",
+            "influx",
+            "cypher-shell",
+            "crane",
+            "youtube-dl",
+            "yt-dlp",
+        ),
         proof="place",
     ),
     Rule(
@@ -75,7 +89,28 @@ COMMAND_RULES = (
         ("openssl",),
         proof="place",
     ),
-    command("ssh-keygen", "-[NP]"),
+    command("ssh-keygen", "-N"),
+    command("ssh-keygen", "-P"),
+    command("mycli pgcli litecli", "-p"),
+    Rule(
+        "command-password",
+        r"\b\w+(?:\.py)?[ ]+(?:[\w.-]+/)?[\w.$-]+:([^\s\"'@/]{4,})@[\d.]{7,}",
+        (".py ", "impacket"),
+        proof="weak",
+        says="user and password before an address: `secretsdump.py corp/anna:…@10.0.0.4`",
+    ),
+    Rule(
+        "command-password",
+        r"\b(?:xh|xhs|http|https|curlie|bundle config \S+)[ ](?:[^\n|;&]*?\s)??(?:-a|--auth|-u)?[ =]*[\"']?[\w.@-]+:([^\s\"'@/]+)(?:[\s\"']|$)",
+        ("xh ", "xhs ", "http -", "https -", "bundle config "),
+        proof="weak",
+    ),
+    Rule(
+        "command-token",
+        r"(?:--oauth2-bearer|:_authToken|gem push[^\n]*--key|-H[ ][\"']X-[\w-]*(?:Token|Key):)[ =]+[\"']?([A-Za-z0-9._~+/=-]{8,})",
+        ("oauth2-bearer", "_authToken", "gem push", "-H '", '-H "'),
+        proof="token",
+    ),
     Rule(
         "command-password",
         rf"\bhtpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+{VALUE}",
@@ -114,12 +149,12 @@ COMMAND_RULES = (
         rf"\s/(?:p|pass|password|rp|pwd):{VALUE}",
         ("/p:", "/pass", "/rp:", "/pwd:"),
         any_case=True,
-        proof="password",
+        proof="weak",
     ),
     Rule("command-password", rf"\s/rp\s+{VALUE}", ("/rp ",), proof="password"),
     Rule(
         "command-password",
-        rf"\bsmbclient\b[^\n]*?-U\s*[\w.\\-]+%{VALUE}",
+        rf"\b(?:smbclient|rpcclient|smbget|net|wmic)\b[^\n]*?-U\s*[\"']?[\w.\\/-]+%{VALUE}",
         ("smbclient", "rpcclient"),
         proof="place",
     ),
@@ -132,30 +167,17 @@ COMMAND_RULES = (
     ),
     Rule(
         "command-password",
-        r"\becho\s+(?:-n\s+)?[\"']?([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+-S|su\b|docker\s+login|podman\s+login|passwd|cryptsetup|kinit|gpg|openssl|vault|gh\s+auth|helm\s+registry)",
-        ("echo",),
-        proof="password",
-    ),
-    Rule(
-        "command-password",
         r"\becho\s+[\"']?[\w.-]+:([^\s\"'|]+)[\"']?\s*\|\s*(?:sudo\s+)?chpasswd",
         ("chpasswd",),
         proof="place",
     ),
-    Rule(
-        "command-password",
-        rf"\b(?:kinit|login|passwd|su|auth)\b[^\n]*<<<\s*{VALUE}",
-        ("<<<",),
-        proof="password",
-    ),
-    Rule("command-password", rf"\bAUTH\s+(?:default\s+)?{VALUE}", ("AUTH ",), proof="password"),
     # `curl -u`, `http -a`, `etcdctl --user`, `--proxy-user`: user and password in one argument.
     Rule(
         "command-password",
         r"\s(?:-[a-zA-Z]*u|-a|--user|--auth|--proxy-user|--userpwd|--basic)[ =]*"
         + r"""["']?[\w.@%\\-]+:([^\s"'@/]+(?:@[^\s"'/]+)?)""",
         (" -u", " -su", " -ku", " -iu", " -a ", "--user", "--auth", "--proxy-user"),
-        proof="password",
+        proof="argument",
     ),
     Rule(
         "command-password",
@@ -172,10 +194,17 @@ COMMAND_RULES = (
     ),
     Rule(
         "command-token",
-        rf"{_FLAG}{_GENERATED}(?:[ \t]+|=)" + VALUE,
-        ("-token", "secret", "key", "credential"),
+        rf"{_FLAG}{_GENERATED}[ \t]+" + VALUE,
+        ("-token", "_token", "secret", "key", "credential", "-pat"),
         any_case=True,
-        proof="token",
+        proof="argument",
+    ),
+    Rule(
+        "command-token",
+        rf"{_FLAG}{_GENERATED}=" + VALUE,
+        ("token=", "secret=", "key=", "credential=", "-pat="),
+        any_case=True,
+        proof="weak",
     ),
     # `ngrok authtoken …`, `vault login …`, `cargo login …`: the last word of the command.
     Rule(

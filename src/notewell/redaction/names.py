@@ -3,6 +3,7 @@
 The name decides what its value must look like. Group 1 of a pattern is the name, and one of the
 groups 2 to 5 the value.
 """
+# ruff: noqa: E501 - a pattern is read as a whole
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from notewell.redaction.plausible import (
     MEDIUM,
+    STRONG,
     is_identifier,
     is_passphrase,
     is_random,
@@ -20,33 +22,36 @@ from notewell.redaction.plausible import (
 )
 from notewell.redaction.rules import Rule
 
+MIN_QUOTED_CHARS = 8
+"""A shorter value behind `token` is a word or a number."""
+
 Family: TypeAlias = Literal["password", "secret", "token", "api-key", "key"]
 """`key` is a key of unknown use (`cache_key`, `mistral_key`): its value must look random."""
 
 # A value is the content of a quote, or the characters up to the next space. A quote may be
 # escaped, as in JSON inside JSON, and may be left open.
-_VALUE = r"""(?:\\{0,3}"([^"\n]+)|\\{0,3}'([^'\n]+)|`([^`\n]+)|([^\s"'`,;<>|]+))"""
-_PARTS = (
-    "pass",
-    "pwd",
-    "pw",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "auth",
-    "pin",
+_VALUE = (
+    r"""(?:[@rbNLu]?\\{0,3}"([^"\n]+)|[@rbNLu]?\\{0,3}'([^'\n]+)|`([^`\n]+)|([^\s"'`,;<>|]+))"""
 )
-_NAME = (
-    rf"((?:[a-z0-9_.-]*(?:{'|'.join(_PARTS[:-1])})[a-z0-9_-]*|\b(?:[a-z0-9]+_)*pat"
-    r"|[a-z0-9_.-]*pin[_.-]?code))"
-)
+# `labels.py` has the names of passwords.
+_MISSPELT = {
+    **dict.fromkeys(("toekn", "tokne", "tkoen", "otken", "tokn", "tken", "tokken"), "token"),
+    **dict.fromkeys(("secert", "secrte", "sercet", "serect", "sceret", "scret", "secrt", "seceret", "secrect"), "secret"),
+    **dict.fromkeys(("kye", "keyy"), "key"),
+    "acctok": "token", "apitok": "token", "authtok": "token", "tok": "token", "apisec": "secret", "clientsecert": "secret",
+    "apikye": "apikey", "apkey": "apikey",
+}  # fmt: skip
+_PARTS = ("secret", "token", "key", "credential", "auth", *sorted({*_MISSPELT} - {"tok"}), "_tok")
+_NAME = rf"((?:[a-z0-9_.-]*(?:{'|'.join(_PARTS)})[a-z0-9_-]*|\b(?:[a-z0-9]+_)*pat|[a-z0-9]*(?-i:[a-z]Pat)))"
 # What may close a name: quotes, brackets, an index, a remark, Markdown.
-_CLOSED = r"""(?:\\{0,3}["'`])?[\])]?(?:\[\d+\])?(?:[ ]\([^()\n]{1,24}\))?[`*]{0,3}"""
+_CLOSED = r"""(?:\\{0,3}["'`])?[\])]?(?:\[\d*\])?(?:[ ]\([^()\n]{1,24}\))?[`*]{0,3}"""
 _TYPE = r":[ \t]*[a-z][a-z0-9_\[\]|., ]{0,30}?[ \t]*=[ \t]*"
-_SIGN = r"[ \t]*(?:=>|:=|->|→|={1,3}|[:：]|\|)\*{0,2}[ \t]*"
+_SIGN = r"[ \t]*(?:=>|:=|->|→|={1,3}|[:：]|\||\?=|\{)\*{0,2}[ \t]*"
 # `{"name": "API_KEY", "value": "…"}`, `<add key="…" value="…">`, `--name … --value …`.
-_PAIR = r"""["']?[ \t]*,?\s*["']?(?:--)?value["']?[ \t]*[:=]?[ \t]*"""
+_PAIR = (
+    r"""["']?[ \t]*[,{>]?\s*(?:</\w+>\s*<|<)?(?:type\s*=\s*\w+\s*)?["']?(?:--)?(?:default|parameter)?[ _]?"""
+    r"""(?:value|default|string|content)["'>]?[ \t]*[:=]?[ \t]*"""
+)
 
 NAME_RULES = (
     # First: the name is itself a value, behind `key=` or `"name":`.
@@ -116,6 +121,8 @@ _TRAILING = word_set(
 )
 _PARAMETER = re.compile(rb"&(?:amp;)?[A-Za-z_][A-Za-z0-9_.-]*=")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_HEXADECIMAL = re.compile(r"[0-9a-f]{16,}")
+MIN_DIFFERENT = 5
 _QUOTED = (2, 3, 4)
 
 
@@ -124,7 +131,7 @@ def family_of(name: str) -> Family | None:
 
     The last word decides: `api_token_count` is a count, `count_token` is a token.
     """
-    words = [word.lower() for word in _HUMPS.findall(name)]
+    words = [_MISSPELT.get(word.lower(), word.lower()) for word in _HUMPS.findall(name)]
     while words and (words[-1] in _TRAILING or words[-1].isdigit()):
         words.pop()
     if not words or "public" in words:
@@ -156,6 +163,10 @@ def is_named_secret(family: Family, value: str, *, quoted: bool) -> bool:
         return password_strength(value) >= MEDIUM or (quoted and is_passphrase(value))
     if family == "key":
         return is_random(value)
+    if quoted and _HEXADECIMAL.fullmatch(value) and not value.isdigit() and not value.isalpha():
+        return len(set(value)) > MIN_DIFFERENT
+    if quoted and len(value) >= MIN_QUOTED_CHARS and password_strength(value) == STRONG:
+        return True
     return is_token(value) and (quoted or not is_identifier(value))
 
 

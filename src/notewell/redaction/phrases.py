@@ -51,6 +51,7 @@ MAX_NAME_CHARS = 20
 MAX_LINE_CHARS = 400
 """Behind the telling word. A longer line is a paragraph, and its end speaks of something else."""
 
+MAX_BEFORE_BYTES = 8
 PHRASE_STRIDE_BYTES = 200
 """A word so near behind another one is read with it: the value that belongs to it, too."""
 
@@ -62,6 +63,7 @@ PHRASE_RULE = Rule(
     r"(?:[a-z][^\s]*?[0-9!@#$%^&*+~?]|[0-9][^\s]*?[a-z])",
     LITERALS,
     any_case=True,
+    proof="phrase",
     says="a value in a sentence, behind a telling word of twenty-six languages",
 )
 
@@ -87,6 +89,7 @@ _FOREIGN = re.compile(
     r"[.!。](?:\s|$)|\n|\]\(|<|(?<![-=])>"
     r"|[`\"|{}=;<>\[\]\\](?:[^\w`\"|{}=;<>\[\]\\]|_)*+[^\W_]"
 )
+_PUBLIC = re.compile(r"(?i)pub(?:lic)?[ _-]?$")
 _LABEL = re.compile(r"[\w\s'’().@*-]*")
 
 
@@ -98,12 +101,12 @@ def phrase_end(match: Any) -> int:
     return limit if end < 0 else end
 
 
-def phrase_spans(match: Any) -> Iterator[tuple[int, int, str]]:
+def phrase_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     """Start, end (in bytes) and kind of each secret in the line from a telling word on."""
     data: bytes = match.string
     start = match.start()
-    # One more character tells whether the word is the end of another one.
-    start = max(0, start - 1)
+    # What is before the word tells whether it is the end of another one.
+    start = max(data.rfind(b"\n", 0, start) + 1, start - MAX_BEFORE_BYTES)
     limit = match.start() + 4 * MAX_LINE_CHARS
     end = data.find(b"\n", match.start(), limit)
     end = min(len(data), limit) if end < 0 else end
@@ -165,25 +168,26 @@ _NEEDED: dict[Tie, Strength] = {"sign": MEDIUM, "verb": MEDIUM, "next": MEDIUM, 
 def _is_secret(name: re.Match[str], tie: Tie, value: str, strength: Strength) -> bool:
     if name["password"]:
         return strength >= _NEEDED[tie]
-    return is_random(value)
+    return is_random(value) and not _PUBLIC.search(name.string[: name.start()])
 
 
 # -- user and password in one breath -----------------------------------------------------------
 
 _QUOTE = "[\"'`*“„«]*"
-_WORD_VALUE = rf"{_QUOTE}([^\s\"'`<>|,;“”（）()。，、；：]+)"
+_WORD_VALUE = rf"{_QUOTE}([^\s\"'`<>|,;/“”（）()。，、；：]+)"
 _USER = r"[\w.@-]+"
 
 ACCOUNT_RULES = (
     Rule(
         "password",
-        rf"\b(?:{ACCOUNTS})\b[ \t]*(?:is|are|with|as|ist|mit|avec|con|für|for)?[ \t]*"
+        rf"\b(?:{ACCOUNTS})\b(?:[ ][a-zà-ÿ'-]{{1,16}}){{0,4}}?[ \t]*"
+        r"(?:is|are|with|as|ist|mit|avec|con|für|for|est|es|:)?[ \t]*"
         rf"[:：=-]?[ \t]*{_QUOTE}{_USER}{_QUOTE}"
-        r"(?:\s*/\s+|/|:|\s-\s|\s(?:and|und|et|y|e)\s)"
-        rf"\s*{_WORD_VALUE}",
+        r"(?:\s*/\s+|/|:|\s-\s|\s(?:and|und|et|y|e|i|with|mit|avec|con)\s)"
+        rf"\s*{_WORD_VALUE}(?:[\s.,;!)\"'`]|$)",
         tuple(ACCOUNTS.replace("(?:", "").replace(")?", "").split("|")),
         any_case=True,
-        proof="password",
+        proof="account",
         says="user and password in one breath: `login anna / …`",
     ),
     Rule(
@@ -191,8 +195,16 @@ ACCOUNT_RULES = (
         rf"\bu(?:ser)?[ \t]*[:=][ \t]*{_USER}[\s,;/]+p(?:w|ass)?[ \t]*[:=][ \t]*{_WORD_VALUE}",
         ("u:", "u=", "user:", "user=", "u :", "user :"),
         any_case=True,
-        proof="password",
+        proof="weak",
         says="`u: anna p: …`",
+    ),
+    Rule(
+        "password",
+        rf"(?m)(?:^|[\s,;(])p(?:w|ass)?[ \t]*[:=][ \t]*{_WORD_VALUE}[\s,;/]+u(?:ser)?[ \t]*[:=]",
+        ("u:", "u=", "user:", "user=", "u :", "user :"),
+        any_case=True,
+        proof="weak",
+        says="`p: … u: anna`",
     ),
     Rule(
         "password",
@@ -201,16 +213,5 @@ ACCOUNT_RULES = (
         any_case=True,
         proof="password",
         says="`creds: anna …`",
-    ),
-    # The value first: `use … as the password`, `… (that's the password)`.
-    Rule(
-        "password",
-        rf"(?:^|\s){_WORD_VALUE}{_QUOTE},?\s*(?:\(|as\b|is\b|=|–|—|als\b|comme\b|como\b)\s*"
-        rf"(?:that'?s |this is |it'?s |is )?(?:the|my|your|our|das|dein|le|la|a)?\s*"
-        rf"(?:[a-z-]+ )?(?:{LATIN_PASSWORDS})\b",
-        ("passwor", "passphrase", "passcode", " pw", "kennwort", "mot de passe", "contrase"),
-        any_case=True,
-        proof="password",
-        says="`use … as the password`",
     ),
 )

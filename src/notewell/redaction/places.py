@@ -24,7 +24,7 @@ URL_RULES = (
         ("://",),
         proof="password",
     ),
-    Rule("url-token", r"https?://([A-Za-z0-9_-]{20,})@[\w.-]+", ("://",), proof="random"),
+    Rule("url-token", r"https?://([A-Za-z0-9_-]{16,})@[\w.-]+", ("://",), proof="random"),
     Rule(
         "url-token",
         r"[?&#;](?:code|auth|key|sig|signature|sid|session|hash|access|ticket|otp|jwt|apikey|passcode)"
@@ -59,6 +59,24 @@ URL_RULES = (
     ),
 )
 
+LINK_RULES = (
+    Rule(
+        "url-token",
+        r"[?&](?:magic|magic_token|token|t|invite|reset|confirm|verify|ticket|client_assertion|assertion|nonce_token)=([A-Za-z0-9._~%+/-]{12,}=*)",
+        ("magic=", "token=", "invite=", "reset=", "confirm=", "verify=", "ticket=", "assertion="),
+        any_case=True,
+        proof="token",
+    ),
+    Rule(
+        "url-token",
+        r"/(?:reset-?password|password-?reset|password/reset|reset|verify|verify-email|confirm|activate|magic|magic-link|invite|unsubscribe)/([A-Za-z0-9_-]{16,}=*)",
+        ("reset", "verify", "confirm", "activate", "magic", "invite"),
+        any_case=True,
+        proof="token",
+        says="the secret part of a link that resets a password or logs in",
+    ),
+)
+
 QUERY_RULES = (
     Rule(
         "sql-password",
@@ -75,33 +93,6 @@ QUERY_RULES = (
         any_case=True,
         proof="place",
     ),
-    # A user and a password as two arguments: `auth=("anna", "…")`, `smtp.login("anna", "…")`.
-    Rule(
-        "argument-password",
-        r"(?:auth|login|credentials?|connect|connection|pdo|signin|basic_auth)\s*[=(:]\s*\(?[^()\n]{0,120}?"
-        r"[\"'][^\"'\n]{1,80}[\"']\s*,\s*[\"']([^\"'\n\s]+)[\"']",
-        (
-            "auth=(",
-            "auth = (",
-            "auth(",
-            "login(",
-            "credential(",
-            "credentials(",
-            "connect(",
-            "connection(",
-            "pdo(",
-            "signin(",
-        ),
-        any_case=True,
-        proof="password",
-    ),
-    Rule(
-        "argument-password",
-        r"connect\w*\s*\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n\s]+)[\"']",
-        ("connect(",),
-        any_case=True,
-        proof="password",
-    ),
 )
 
 FILE_RULES = (
@@ -115,21 +106,21 @@ FILE_RULES = (
         "netrc-password",
         r"\blogin\s+\S+\s+password\s+(\S+)",
         ("login",),
-        proof="password",
+        proof="weak",
         spans_lines=True,
     ),
     Rule(
         "pgpass-password",
-        r"(?m)^(?:[-+>*] ?)?[\w.*-]+:(?:\d{4,5}|\*):[\w.*-]+:[\w.*-]+:(\S+)$",
+        r"(?m)^(?:[-+>*] ?| {0,4}\d{1,3} {1,2})?[\w.*-]+:(?:\d{4,5}|\*):[\w.*-]+:[\w.*-]+:(\S+)$",
         (),
-        proof="password",
+        proof="weak",
     ),
     Rule(
         "directive-password",
         r"(?m)^[ \t>+*-]*(?:config set )?(?:requirepass|masterauth|bindpw|rootbindpw"
         r"|rootpw(?: --plaintext)?|pre-shared-key|"
         r"enable (?:secret|password)(?: \d)?|username \S+ (?:privilege \d+ )?"
-        r"(?:secret|password)(?: \d)?|snmp-server community|"
+        r"(?:secret|password)(?: \d)?|snmp-server community|r[ow]community6?|com2sec \S+ \S+|"
         r"(?:ppp |set )[\w -]*password(?:-value)?(?: \d)?"
         r"|set system login user \S+ authentication [\w-]+"
         r"|d-i \S+ password|tacacs-server key|radius-server key|neighbor \S+ password"
@@ -144,6 +135,7 @@ FILE_RULES = (
             "enable ",
             "username ",
             "community",
+            "com2sec",
             "password",
             "server key",
             "authentication",

@@ -59,24 +59,25 @@ _GRAMMAR = word_set(
     " enter type choose new current old forgot reset set use used using confirm repeat invalid"
     " wrong please password passwords secret token key user required optional"
 )
+_GAPS = re.compile(r"[- ]")
 _WORDS = re.compile(r"[-_.:/+#= ]+")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\$[A-Za-z_][\w.:]*|%\w+%|@\w+@|#\{.*")
 _CODE = re.compile(
     r"(?:process\.env|os\.environ|import\.meta|env\.|self\.|this\.|config\.|op://|vault:|secret/"
-    r"|arn:|file:|ref\+|ENC\[|\$\{|\{\{|![A-Za-z]+$|&[a-z]+;)"
+    r"|arn:|file:|ref\+|ENC\[|\$\{|\{\{|![A-Za-z-]+$|&[a-z]+;|\$_?[A-Za-z]\w*(?:\[|->|\()|sha\d+[:-]|h1:)"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|\$?\(|[\w.]+\]|lambda\b")
 _FILE = re.compile(
     r"(?i)\.(?:json[lc5]?|mdx?|pyi?|[cm]?[jt]sx?|html?|css|sh|ya?ml|toml|lock|txt|log|gif|png|jpe?g|svg"
-    r"|p8|pem|key|crt|cfg|conf|ini|env|xml|csv|sql|rs|go|java|rb|php|exe|zip|gz|tar|com|org|net|io|dev)"
+    r"|p8|pem|key|crt|cfg|conf|ini|env|xml|csv|sql|rs|go|java|rb|php|exe|zip|gz|tar|com|org|net|io|dev|lan|local|internal)"
     r"(?:$|[#?/:*])|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[a-z]+@[a-z]+$"
 )
 # What only code and patterns have.
 _SYNTAX = re.compile(
-    r"===|!==|&&|\|\||=>|:!|\(\)|\);|\?\.|\.\w+\(|[{}]|\\[nswdb]|A-Z|\(\?|\w==\w|\w!=\w|\]\("
+    r"===|!==|&&|\|\||=>|:!|\(\)|\);|\?\.|\.\w+\(|\{.*\}|^[{}]|[{}]$|\\[nswdb]|A-Z|\(\?|\w==\w|\w!=\w|\]\(|%2E|%5B|\$\d\b|[a-z]\|[a-z]"
 )
 # `NAME=value`, a setting of its own.
-_PAIR = re.compile(r"(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{3,}(?:[A-Z][a-z]+|_[a-z]+)*\d?)=[^=]")
+_PAIR = re.compile(r"(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{2,}(?:[A-Z][a-z]+|_[a-z]+)*\d?)=[^=]")
 _HEX = re.compile(r"[0-9a-f-]+|[0-9A-F-]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Names of algorithms, versions, sizes: letters and a number, but nobody's password.
@@ -86,7 +87,7 @@ _TERM = re.compile(
     r"|oauth2|level|step|part|chapter|section|figure|table|line|user|test|key|token|password|col|row"
     r"|int|uint|float|arg|item|node|port|bit|amd|arm|cp|latin|ascii|us|eu|ap|auth|id|p|q|k|n|m|t"
     r"|secp|ssha|hmac|mfa|fips|psr|net|neo|log4j|i|l|sqlite|postgres|pg|redis|mysql|k8s|kb|mb|gb)"
-    r"[-_.]?v?\d+(?:[-_.]\d+)*[a-z]?(?:[-_][a-z]+\d*)*"
+    r"[-_.]?v?\d+(?:[-_.]\d+)*[a-z]{0,2}(?:[-_][a-z]+\d*)*"
     r"|\d+(?:[.,x/-]\d+)*\s?[a-z]{1,12}|\d+[a-z]{1,3}\d*|[a-z]\d+|e2e|i18n|a11y|k8s|p2p|b2b|o?auth2?"
 )
 
@@ -103,7 +104,7 @@ def entropy(text: str) -> float:
 def is_placeholder(value: str) -> bool:
     """An example, a mask or a reference, whatever the name before it."""
     # `xxxxxxxx`, `********`, `0000`: no real secret has so few different characters.
-    few = len(set(value)) < (5 if len(value) > 5 else 3)
+    few = len(set(value)) < (5 if len(value) > 5 and not value.isdigit() else 3)
     if few or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
         return True
     return bool(_PLACEHOLDER.search(value) or _VARIABLE.fullmatch(value))
@@ -147,11 +148,13 @@ def is_password(value: str) -> bool:
 
 def is_passphrase(value: str) -> bool:
     """`correct horse battery staple`: three or more plain words without grammar."""
-    words = re.split(r"[- ]", value.strip())
+    words = _GAPS.split(value.strip())
+    if len(words) > 3 and words[-1].isdigit():
+        words.pop()
     return (
         3 <= len(words) <= 10
-        and all(word.isalpha() and word.islower() and len(word) > 2 for word in words)
-        and _GRAMMAR.isdisjoint(words)
+        and all(word.isalpha() and word[1:].islower() and len(word) > 2 for word in words)
+        and _GRAMMAR.isdisjoint(word.lower() for word in words)
     )
 
 
@@ -215,11 +218,12 @@ def _is_ordinary(value: str) -> bool:
         is_placeholder(value)
         or value.lower() in _PLAIN
         or any(char.isspace() for char in value)
-        or _is_reference(value)
+        or is_reference(value)
+        or _is_dotted(value)
     )
 
 
-def _is_reference(value: str) -> bool:
+def is_reference(value: str) -> bool:
     """A path, a URL, a variable, a call: the place of a secret, not the secret."""
     return (
         bool(_FILE.search(value) or _PAIR.match(value) or _SYNTAX.search(value))
@@ -227,9 +231,8 @@ def _is_reference(value: str) -> bool:
         or "${" in value
         or "{{" in value
         or "](" in value
-        or value.startswith(("./", "../", "~/", "--", "==", "\\", "|"))
+        or value.startswith(("//", "./", "../", "~/", "--", "==", "\\", "|"))
         or (value.startswith("#") and (value[1:].islower() or _are_words(value[1:])))
-        or _is_dotted(value)
         or (("/" in value or value.startswith("@")) and _are_words(value))
         or bool(_CODE.match(value) or _CALL.match(value))
     )

@@ -14,7 +14,11 @@ MAX_BLOCK_BYTES = 64 * 1024
 
 _LITERAL = b"PRIVATE"
 _GAP = r"(?: |%20|\+)"
-_FENCE = rf"-----(BEGIN|END){_GAP}(?:[A-Z0-9]+{_GAP})*PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)?-----"
+# A chat or an editor may change the dashes.
+_DASHES = r"(?:-|—|–|−){2,6}"
+_FENCE = (
+    rf"{_DASHES} ?(BEGIN|END){_GAP}(?:[A-Z0-9]+{_GAP})*PRIVATE{_GAP}KEY(?:{_GAP}BLOCK)? ?{_DASHES}"
+)
 _RUN = r"[A-Za-z0-9+/=]{16,}"
 # What may stand between two lines of a key: breaks, escaped ones, quotes of mail, code and lists.
 _BREAK = r"(?:\s|\\+[nr]|%0[AaDd]|<br ?/?>|[>\"'+,#*|-]|//)*"

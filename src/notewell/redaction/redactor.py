@@ -15,6 +15,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.records import dataclass, field
+from notewell.redaction.codes import answer_spans, code_spans, is_card_number
+from notewell.redaction.declared import declared_spans, directive_spans
+from notewell.redaction.dialogs import pair_spans
+from notewell.redaction.labelled import labelled_spans
 from notewell.redaction.mask import MASK_BEGINS, mask
 from notewell.redaction.names import family_of, is_named_secret, is_quoted, value_span
 from notewell.redaction.phrases import PHRASE_RULE, phrase_end, phrase_spans
@@ -26,15 +30,19 @@ from notewell.redaction.plausible import (
     is_random,
     is_token,
 )
+from notewell.redaction.positions import position_spans
 from notewell.redaction.private_keys import find_private_keys
 from notewell.redaction.rulebook import rulebook
-from notewell.redaction.seed_phrases import SEED_RULE, is_seed_phrase
-from notewell.redaction.tables import TABLE_RULES, table_spans
+from notewell.redaction.seed_phrases import is_seed_phrase
+from notewell.redaction.sentences import sentence_spans
+from notewell.redaction.tables import table_spans
+from notewell.redaction.typed import typed_spans
+from notewell.redaction.weak_values import is_code, is_joined, is_phrase, is_weak_password
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from notewell.redaction.rules import Rule
+    from notewell.redaction.rules import Proof, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +159,15 @@ def _matches(data: bytes) -> Iterator[tuple[int, SecretSpan]]:
 
 
 def _secrets_of(rule: Rule, match: Any) -> Iterator[tuple[int, int, str]]:
-    if rule is PHRASE_RULE:
-        yield from phrase_spans(match)
-    elif rule in TABLE_RULES:
-        yield from table_spans(match)
-    elif rule.proof == "name":
-        yield from _named(match)
-    elif rule is SEED_RULE:
-        if is_seed_phrase(_text(match.group(1)), *_line_around(match)):
-            yield (*match.span(1), rule.kind)
+    reader = _READERS.get(rule.proof)
+    if reader:
+        yield from reader(match, rule)
     elif _is_secret(rule, _text(match.group(1))):
+        yield (*match.span(1), rule.kind)
+
+
+def _seeds(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
+    if is_seed_phrase(_text(match.group(1)), *_line_around(match)):
         yield (*match.span(1), rule.kind)
 
 
@@ -172,12 +179,20 @@ def _is_secret(rule: Rule, value: str) -> bool:
             return is_token(value)
         case "password":
             return is_password(value) or is_passphrase(value)
+        case "weak":
+            return is_weak_password(value)
+        case "argument":
+            return is_password(value) or is_joined(value) or is_code(value) or is_phrase(value)
+        case "account":
+            return is_password(value) or is_joined(value) or is_code(value)
+        case "card":
+            return is_card_number(value)
         case "place":
             return is_placed(value.strip("\\"))
     return not is_placeholder(value)
 
 
-def _named(match: Any) -> Iterator[tuple[int, int, str]]:
+def _named(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     name = _text(match.group(1))
     family = family_of(name)
     if family is None:
@@ -185,9 +200,30 @@ def _named(match: Any) -> Iterator[tuple[int, int, str]]:
     start, end = value_span(match)
     value = _text(match.string[start:end])
     # In the environment nothing but a literal can be a value: `API_KEY=…` needs no quotes.
-    quoted = is_quoted(match) or name.isupper()
+    # So does the content of an element, and `key=…` without spaces.
+    sign = match.string[match.end(1) : match.end(1) + 1]
+    is_literal = name.isupper() or sign == b"=" or match.group(0)[:1] == b"<"
+    quoted = is_quoted(match) or is_literal
     if is_named_secret(family, value, quoted=quoted):
         yield start, end, "api-key" if family == "key" else family
+
+
+_READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
+    "phrase": phrase_spans,
+    "label": labelled_spans,
+    "pair": pair_spans,
+    "typed": typed_spans,
+    "declared": declared_spans,
+    "directive": directive_spans,
+    "position": position_spans,
+    "code": code_spans,
+    "answer": answer_spans,
+    "table": table_spans,
+    "sentence": sentence_spans,
+    "name": _named,
+    "seed": _seeds,
+}
+"""What finds the secrets of a match, for proofs that look at more than its group 1."""
 
 
 def _line_around(match: Any) -> tuple[str, str]:

@@ -10,19 +10,28 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE
 from notewell.redaction.commands import COMMAND_RULES
+from notewell.redaction.declared import DECLARED_RULES
+from notewell.redaction.dialogs import PAIR_RULES
+from notewell.redaction.labelled import LABEL_RULE
+from notewell.redaction.logins import LOGIN_RULES
 from notewell.redaction.mask import MASK
 from notewell.redaction.names import NAME_RULES
 from notewell.redaction.phrases import ACCOUNT_RULES, PHRASE_RULE
 from notewell.redaction.places import (
     FILE_RULES,
     HEADER_RULES,
+    LINK_RULES,
     QUERY_RULES,
     URL_RULES,
 )
+from notewell.redaction.positions import POSITION_RULES
 from notewell.redaction.seed_phrases import SEED_RULE
+from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
 from notewell.redaction.tables import TABLE_RULES
+from notewell.redaction.typed import TYPED_RULES
 from notewell.redaction.vendor_rules import VENDOR_RULES
 
 if TYPE_CHECKING:
@@ -36,12 +45,23 @@ RULES: tuple[Rule, ...] = (
     SEED_RULE,
     *HEADER_RULES,
     *URL_RULES,
+    *LINK_RULES,
     *COMMAND_RULES,
+    *TYPED_RULES,
+    *LOGIN_RULES,
     *QUERY_RULES,
     *FILE_RULES,
     *NAME_RULES,
+    *DECLARED_RULES,
+    *POSITION_RULES,
+    LABEL_RULE,
+    CODE_RULE,
+    ANSWER_RULE,
+    CARD_RULE,
+    *PAIR_RULES,
     *TABLE_RULES,
     *ACCOUNT_RULES,
+    SENTENCE_RULE,
     PHRASE_RULE,
 )
 """The most certain first: where two rules match the same place, the first one names it."""
@@ -67,13 +87,23 @@ class Rulebook:
         self._compiled: dict[int, Any] = {}
         # Two automata are faster than one: each stays small enough for its cache.
         self._sets = [self._literal_set(any_case) for any_case in (False, True)]
-        without = [number for number, rule in enumerate(RULES) if not rule.literals]
+        self._always = {
+            RULES.index(LABEL_RULE),
+            RULES.index(CODE_RULE),
+            RULES.index(SENTENCE_RULE),
+        }
+        without = [
+            number
+            for number, rule in enumerate(RULES)
+            if not rule.literals and number not in self._always
+        ]
         self._gates = [self._gate(without[part::GATES]) for part in range(GATES)]
         self.masks = re2.compile(MASK)
 
     def candidates(self, data: bytes) -> list[tuple[int, Rule, Any]]:
         """The rules that could match, in order, with their numbers and compiled patterns."""
-        numbers: set[int] = set()
+        # Nearly every block has a word that could be the name of a secret.
+        numbers = set(self._always)
         for literals, users in self._sets:
             for hit in literals.Match(data) or ():  # RE2 returns None if nothing matches.
                 numbers.update(users[hit])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Increase it with every change of a rule: sources indexed with other rules are read again."""
 
 BEGINS = r"(?:\b|\\[nrt])"
@@ -17,7 +17,30 @@ BEGINS = r"(?:\b|\\[nrt])"
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-Proof: TypeAlias = Literal["shape", "random", "token", "password", "place", "name"]
+Proof: TypeAlias = Literal[
+    "shape",
+    "random",
+    "token",
+    "password",
+    "place",
+    "weak",
+    "argument",
+    "account",
+    "card",
+    "name",
+    "phrase",
+    "table",
+    "seed",
+    "label",
+    "code",
+    "answer",
+    "pair",
+    "typed",
+    "declared",
+    "directive",
+    "position",
+    "sentence",
+]
 """What proves that a match is a secret:
 
 shape      the pattern alone
@@ -26,6 +49,22 @@ token      the same, for shorter values
 password   the pattern, and the value looks like a password
 place      its place: nothing but a password can be there
 name       the name before it in a setting: `password = …`
+phrase     a telling word in a sentence
+table      the name of its column
+seed       words of a wallet, without grammar
+label      a name that says password, and what the place of the value says
+weak       the pattern, and the value could be a weak password: no type, no state, no reference
+code       digits beside a name that says PIN
+answer     a word behind a name that says security answer
+card       a valid check digit
+pair       a user or a file before it
+account    a user before it, and a word that says login
+typed      a prompt, a protocol or a command that asks for one
+declared   the name before or behind it, with a type, a call or a directive between
+directive  a line of a name and a value
+position   the name at the same position: a column, a variable
+argument   the last of a user and a password
+sentence   a topic in its line or above it, and a value that is no word of a sentence
 """
 
 

@@ -19,6 +19,7 @@ SEED_RULE = Rule(
     "seed-phrase",
     r"(?:^|[\s\"'`:：=(])((?:[a-z]{3,8},?[ ]){11,23}[a-z]{3,8})(?:[.\"'`)\s;]|$)",
     (),
+    proof="seed",
     says="a recovery phrase of a wallet, 12 to 24 words",
 )
 _NAMES = re.compile(

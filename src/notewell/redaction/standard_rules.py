@@ -1,4 +1,5 @@
 """Key material and standard formats: JWT, JWE, JWK, wallets, password hashes, one-time codes."""
+# ruff: noqa: E501 - a pattern is read as a whole
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ _SEED_NAMES = (
     r"(?:seed|mnemonic|recovery|wallet|backup phrase|secret words|助记词|恢复短语|シード|니모닉)"
 )
 _ITEM = r"[ \t>*-]*(?:\d{1,2}[.):]?[ \t]*)?[a-z]{3,8}"
-_CODE = r"[a-z0-9]{4,6}-[a-z0-9]{4,6}(?:-[a-z0-9]{4,6})?"
+_CODE = r"(?:[a-z]{0,7}\d[a-z0-9]{0,7}(?:-[a-z0-9]{4,8}){1,7}|[a-z]{4,8}-[a-z]{0,7}\d[a-z0-9]{0,7}(?:-[a-z0-9]{4,8}){0,6}|(?:[a-z]{8}-){5,7}[a-z]{8}|\d{6,10}|\d{4} \d{4})"
 
 STANDARD_RULES = (
     Rule(
@@ -121,12 +122,23 @@ STANDARD_RULES = (
         any_case=True,
         proof="random",
     ),
+    Rule(
+        "openvpn-key",
+        r"BEGIN OpenVPN Static key V1-+\s+((?:[ \t>]*[0-9a-f]{32}\s+)+[ \t>]*[0-9a-f]{32})",
+        ("OpenVPN Static key",),
+        spans_lines=True,
+    ),
+    token(
+        "paseto",
+        "v1.local. v2.local. v3.local. v4.local.",
+        r"[A-Za-z0-9_-]{40,}(?:\.[A-Za-z0-9_-]+)?",
+    ),
     Rule("wifi-password", BEGINS + r"WIFI:[^\s]*?P:((?:[^;\\\s]|\\.)+);", ("WIFI:",)),
     Rule("bitlocker-key", BEGINS + r"((?:\d{6}-){7}\d{6})\b", ()),
     Rule(
         "one-time-code-secret",
         r"\b(?:totp|otp|2fa|mfa|two-factor|authenticator)[^\n]{0,40}?[\s:=\"'`]"
-        r"((?:[a-z2-7]{4}[ -]){5,15}[a-z2-7]{4})\b",
+        r"((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})\b",
         ("totp", "otp", "2fa", "mfa", "two-factor", "authenticator"),
         any_case=True,
     ),
@@ -134,8 +146,8 @@ STANDARD_RULES = (
         "recovery-codes",
         r"(?:recovery|backup|scratch|emergency|wiederherstellungs\w*)[ -]?"
         r"(?:codes?|keys?|schlüssel)"
-        r"[^\n]{0,40}?[:\n]\s*"
-        rf"((?:[ \t>*`\d.)-]*{_CODE}`?[ \t]*[,;\n]?\s*)+{_CODE})",
+        r"[^\n:]{0,40}?(?:[:\n]|\\n| is | = )\s*"
+        rf"((?:(?:[ \t>*`+-]|\d{{1,2}}[.)]|\\n)*{_CODE}`?[ \t]*(?:[,;\n]|\\n)?\s*)*(?:[ \t>*`+-]|\d{{1,2}}[.)]|\\n)*{_CODE})\b",
         ("recovery", "backup", "scratch", "emergency", "wiederherstellung"),
         any_case=True,
         spans_lines=True,

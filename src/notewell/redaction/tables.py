@@ -2,13 +2,17 @@
 
 The name is in the first row, and its values are below it, each in a line of its own.
 """
+# ruff: noqa: E501 - a pattern is read as a whole
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from notewell.redaction.plausible import is_password, is_token
+from notewell.redaction.declared import is_declared_secret
+from notewell.redaction.labels import is_password_label
+from notewell.redaction.names import family_of
+from notewell.redaction.plausible import is_passphrase
 from notewell.redaction.rules import Rule
 from notewell.redaction.telling_words import (
     LATIN_PASSWORDS,
@@ -22,14 +26,21 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 2000
 MAX_HEAD_BYTES = 600
-_CSV_WORDS = "password|passwd|pwd|passwort|token|secret|api_?key"
-
+_CSV_WORDS = (
+    "pass[a-z]*|pwd|pw|psk|psw|kennwort|mdp|contrase[a-zñ]*|clave|senha|wachtwoord|ww|has[lł]o|heslo|parol[a-z]*|lozinka|geslo|salasana"
+    r"|l[oö]senord|adgangskode|kodeord|jelsz[oó]|slaptazodis|sifre|mima|pin|\w*tok|\w*token|\w*secret|\w*api_?key|\w*_key|[a-z]*pw|пароль|密码|pasw[a-z]*|psswd|pswd"
+)
 _CSV_LITERALS = tuple(
     literal
-    for word in ("password", "passwd", "pwd", "passwort", "token", "secret", "api_key", "apikey")
+    for word in (
+        "password", "passwd", "passwort", "pass", "pwd", "pw", "psk", "kennwort", "mdp", "clave", "senha", "wachtwoord", "ww", "haslo", "hasło",
+        "heslo", "parola", "lozinka", "geslo", "salasana", "losenord", "lösenord", "adgangskode", "kodeord", "jelszo", "slaptazodis", "sifre",
+        "mima", "contrasena", "contraseña", "passe", "token", "secret", "api_key", "apikey", "_key", "tok", "parola_bd", "пароль", "密码", "psswd", "pswd", "passphrase", "pin",
+    )
     for separator in ",;\t"
-    for literal in (f"{separator}{word}", f"{word}{separator}")
-)
+    for literal in (f"{separator}{word}", f"{separator} {word}", f"{word}{separator}", f"_{word}\n", f'{word}"{separator}', f'{word}"\n')
+)  # fmt: skip
+"""A first row has the name beside a separator, or at its end."""
 
 TABLE_RULES = (
     # The ruler below the first row; a table without one is read line by line, as settings.
@@ -37,32 +48,35 @@ TABLE_RULES = (
         "",
         r"(?m)^[ \t>]*[|+:-][-+|:= \t]*--[-+|:= \t]*\r?$",
         ("--",),
+        proof="table",
         spans_lines=True,
         says="a column of a Markdown table, named by its first row",
     ),
     Rule(
         "",
-        rf"(?m)(?:^|[,;\t])[ \"']?(?:[\w-]+[ _-])?(?:{_CSV_WORDS})[\"']?[ ]?(?:[,;\t\r]|$)",
+        rf"(?m)(?:^|[,;\t]|[ ]{{2}})[ \"']?(?:[\w.-]*[ _.-])?(?:[\w]*(?-i:[a-z](?:Pass|Pw|Pwd|Kenn|Senha|Wacht|Passw))[a-z]*|{_CSV_WORDS})(?:[_.-]?\w{{1,10}})?[\"']?[ ]?(?:[,;\t\r]|[ ]{{2}}|$)",
         _CSV_LITERALS,
         any_case=True,
+        proof="table",
         spans_lines=True,
         says="a column of a CSV file, named by its first row",
     ),
 )
 
 _PASSWORD_CELL = re.compile(
-    rf"(?i)(?:[\w.-]{{1,20}}[ _-])?(?:{LATIN_PASSWORDS}|{OTHER_PASSWORDS})"
+    rf"(?i)(?:[\w.-]{{1,20}}[ _-]){{0,3}}(?:{LATIN_PASSWORDS}|{OTHER_PASSWORDS})"
     rf"(?:[ _-][\w.-]{{1,12}}|\s*\([^)]*\))?"
 )
 _SECRET_CELL = re.compile(
     rf"(?i)(?:[\w.-]{{1,20}}[ _-])?(?:{LATIN_SECRETS}|{OTHER_SECRETS})(?:\s*\([^)]*\))?"
 )
+_IDENTIFIER = re.compile(r"[\w.-]{2,40}", re.ASCII)
 _RULER = re.compile(rb"[-+|:= \t>\r]*")
 _SPACES = re.compile(rb" {2,}|\t+")
 _DECORATION = b" \t\"'`*|\r"
 
 
-def table_spans(match: Any) -> Iterator[tuple[int, int, str]]:
+def table_spans(match: Any, _rule: Rule) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of each secret in the rows below the first one, which `match` is."""
     data: bytes = match.string
     head, below = _head(data, match)
@@ -72,6 +86,9 @@ def table_spans(match: Any) -> Iterator[tuple[int, int, str]]:
     cells = _cells(head, separator)
     columns = {at: kind for at, (_, cell) in enumerate(cells) if (kind := _column_kind(cell))}
     if len(cells) < 2 or not columns:
+        return
+    # `"pass",` is an element of a list.
+    if separator != b"|" and not (cells[0][1].strip() and cells[-1][1].strip()):
         return
     at = below
     for _ in range(MAX_ROWS):
@@ -109,16 +126,25 @@ def _row_spans(
         offset, cell = cells[number]
         bare = cell.strip(_DECORATION)
         value = bare.decode("utf-8", "replace")
-        if is_password(value) if kind == "password" else is_token(value):
+        if _is_cell_secret(kind, value, quoted=cell.strip()[:1] in {b'"', b"'"}):
             start = at + offset + cell.index(bare)
             yield start, start + len(bare), kind
 
 
+def _is_cell_secret(kind: str, value: str, *, quoted: bool) -> bool:
+    if kind == "password" and quoted and " " in value:
+        return is_passphrase(value) or any(map(str.isdigit, value))
+    return is_declared_secret(kind, value)
+
+
 def _column_kind(cell: bytes) -> str | None:
     name = cell.strip(_DECORATION).decode("utf-8", "replace")
-    if _PASSWORD_CELL.fullmatch(name):
+    if _PASSWORD_CELL.fullmatch(name) or (_IDENTIFIER.fullmatch(name) and is_password_label(name)):
         return "password"
-    return "secret" if _SECRET_CELL.fullmatch(name) else None
+    if _SECRET_CELL.fullmatch(name):
+        return "secret"
+    family = family_of(name) if _IDENTIFIER.fullmatch(name) else None
+    return None if family == "key" else family
 
 
 def _separator(head: bytes) -> bytes | None:

@@ -1,4 +1,5 @@
 """The words that announce a secret, by language. Data for `phrases.py` and `tables.py`."""
+# ruff: noqa: E501 - a pattern is read as a whole
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ VERBS = "|".join((
 ACCOUNTS = (
     "login|log in|logins|sign in|signin|creds|credentials|zugangsdaten|identifiants|credenciales"
     "|credenziali|credenciais|inloggegevens|dane logowania|logowanie|accès|wifi|wi-fi|wlan"
-    "|логин|вход|账号|帐号|ログイン|auth-user-pass|anmeldung|acceso|accesso"
+    "|zugang|konto|compte|cuenta|conta|account:|log in as|logged in as|accedi|entra com|log ind|log into|sign into|logged into|логин|вход|账号|帐号|ログイン|auth-user-pass|anmeldung|acceso|accesso"
 )
 
 _PLAIN_LITERALS = (

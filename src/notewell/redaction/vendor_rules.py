@@ -10,7 +10,7 @@ from __future__ import annotations
 from notewell.redaction.vendors_ai import MODELS
 from notewell.redaction.vendors_build import CLOUDS, CODE_HOSTING
 from notewell.redaction.vendors_messages import MESSAGING, PAYMENT
-from notewell.redaction.vendors_work import MONITORING, PRODUCTIVITY
+from notewell.redaction.vendors_work import MAPS_AND_CHAINS, MONITORING, PRODUCTIVITY
 
 SOURCES = (
     "the documentation of the vendors",
@@ -29,6 +29,7 @@ VENDOR_GROUPS = {
     "messages and webhooks": MESSAGING,
     "payments and shipping": PAYMENT,
     "office, design, customers": PRODUCTIVITY,
+    "maps, chains and games": MAPS_AND_CHAINS,
     "monitoring and feature flags": MONITORING,
 }
 

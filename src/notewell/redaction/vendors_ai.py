@@ -53,5 +53,7 @@ MODELS = (
     token("openai-key", "sk-", r"[A-Za-z0-9_-]*T3BlbkFJ[A-Za-z0-9_-]{16,}"),
     token("model-service-key", "sk-", r"[A-Za-z0-9_-]{32,}")._replace(proof="random"),
     token("letta-key", "sk-let-", r"[A-Za-z0-9+/=]{30,}"),
+    token("dify-key", "app- dataset-", r"[A-Za-z0-9]{24}\b")._replace(proof="random"),
+    token("composio-key", "ak_", r"[A-Za-z0-9_-]{20,}\b")._replace(proof="random"),
     token("zep-key", "z_", r"eyJ[A-Za-z0-9._-]{60,}"),
 )

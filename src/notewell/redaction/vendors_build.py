@@ -69,6 +69,10 @@ CLOUDS = (
     token("upstash-token", "AX AY AZ Ab Ac", r"[A-Za-z0-9+/_-]{40,58}={1,2}")._replace(
         proof="random"
     ),
+    token("backblaze-key", "K00", r"\d[A-Za-z0-9/+]{27}\b"),
+    token("yandex-token", "YC", r"[A-Za-z0-9_-]{38}\b")._replace(proof="random"),
+    token("xata-key", "xau_", r"[A-Za-z0-9]{30,}"),
+    token("turnstile-key", "0x4AAAAAA", r"[A-Za-z0-9_-]{20,}"),
     token("railway-token", "rw_Fe26.2**", r"[A-Za-z0-9*_-]{60,}"),
 )
 
@@ -83,6 +87,7 @@ CODE_HOSTING = (
     ),
     token("bitbucket-token", "ATBB ATCTT3", r"[A-Za-z0-9_=-]{24,}"),
     token("atlassian-token", "ATATT3 ATOA", r"[A-Za-z0-9_=-]{30,}"),
+    token("packagist-token", "packagist_uut_ packagist_ack_ packagist_out_", r"[a-f0-9]{40,}"),
     token("npm-token", "npm_", r"[A-Za-z0-9]{36,}"),
     token("pypi-token", "pypi-AgE", r"[A-Za-z0-9_-]{50,}"),
     token("rubygems-key", "rubygems_", r"[a-f0-9]{48}"),
@@ -150,7 +155,7 @@ CODE_HOSTING = (
     token("age-key", "AGE-PLUGIN- AGE-SECRET-KEY-PQ-1", r"[0-9A-Z-]{40,}"),
     token("clerk-key", "sk_live_ sk_test_", r"[A-Za-z0-9+/_=-]{20,}"),
     token("stytch-secret", "secret-live- secret-test-", r"[A-Za-z0-9_=-]{30,}"),
-    token("descope-key", "K2", r"[A-Za-z0-9]{26,}\b")._replace(proof="random"),
+    Rule("descope-key", r"(?:^|[\s\"'`=:])(K2[A-Za-z0-9]{26,})\b", (), proof="random"),
     token("workos-key", "sk_ key_", r"[A-Za-z0-9+/]{60,}={0,2}")._replace(proof="random"),
     token("auth-session", "sess- sess_", r"[A-Za-z0-9]{36,}\b")._replace(proof="random"),
 )

@@ -24,6 +24,9 @@ MESSAGING = (
         r"webhook\.office\.com/webhookb2/([A-Za-z0-9@/-]{80,})",
         ("webhook.office.com/",),
     ),
+    token("twitter-bearer", "AAAAAAAAAAAAAAAAAAAA", r"A[A-Za-z0-9%]{60,}")._replace(
+        proof="random"
+    ),
     token("sendgrid-key", "SG.", r"[A-Za-z0-9_.=-]{50,}"),
     token("mailgun-key", "key- pubkey-", r"[0-9A-Za-z]{32}\b")._replace(proof="random"),
     Rule("mailchimp-key", BEGINS + r"([0-9a-f]{32}-us\d{1,2})\b", ("-us",)),
@@ -134,6 +137,10 @@ PAYMENT = (
     token("adyen-key", "AQE", r"[A-Za-z0-9+/]{20,}={0,2}-[A-Za-z0-9+/]{30,}={0,2}-[^\s\"'`]{10,}"),
     token("paddle-key", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", r"[A-Za-z0-9_]{24,}"),
     token("razorpay-key", "rzp_live_ rzp_test_", r"[A-Za-z0-9]{14,}"),
+    token("plaid-token", "access-production- access-sandbox- access-development-", UUID),
+    token("gocardless-token", "live_ sandbox_", r"[A-Za-z0-9_-]{38,42}\b")._replace(
+        proof="random"
+    ),
     token("mollie-key", "live_ test_ access_", r"[A-Za-z0-9]{30,}\b")._replace(proof="random"),
     token(
         "mercadopago-token", "APP_USR- TEST-", r"\d{12,}-\d{6}-[a-f0-9]{32}(?:__[A-Z_]+__)?-\d+"

@@ -44,6 +44,27 @@ PRODUCTIVITY = (
     token("calcom-key", "cal_live_ cal_", r"[a-f0-9]{32}\b"),
 )
 
+MAPS_AND_CHAINS = (
+    token("mapbox-token", "sk.eyJ tk.eyJ", r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    Rule(
+        "node-address",
+        r"(?:infura\.io|alchemy(?:api)?\.(?:com|io)|quiknode\.pro|rpc\.ankr\.com|moralis-nodes\.com|getblock\.io)/(?:[\w-]+/){0,3}([A-Za-z0-9_-]{20,})",
+        (
+            "infura.io/",
+            "alchemy",
+            "quiknode.pro/",
+            "ankr.com/",
+            "moralis-nodes.com/",
+            "getblock.io/",
+        ),
+    ),
+    Rule(
+        "roblox-cookie",
+        r"_\|WARNING:-DO-NOT-SHARE-THIS[^\s|]*\|_([A-F0-9]{40,})",
+        ("DO-NOT-SHARE-THIS",),
+    ),
+)
+
 MONITORING = (
     token("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_-]{40,}"),
     token("grafana-token", "glsa_ glc_", r"[A-Za-z0-9+/_=-]{32,}"),

@@ -4,7 +4,10 @@ hybrid.py      START HERE: the steps from a question to an answer
 hits.py        ranked chunks become hits
 windows.py     which lines of a hit are nearest in meaning
 absent.py      why a note is not among the hits
-narrowing.py   a search in the conversations of one folder
+narrowing.py   what may be found: without what is private, in one folder, with a tag
+filtering.py   which notes have a tag, a path, a day
+names.py       aliases, and the texts of links, as names of notes
+newest.py      a question of filters alone
 utterances.py  who said what a hit shows, when and where
 copies.py      session notes of conversations that are searched themselves
 echoes.py      earlier conversations that asked the same question

@@ -30,6 +30,8 @@ def why_absent(
         return f"{path} is indexed, but has no text to find"
     # Both legs score the note's own chunks, however far behind they are.
     candidates = collect(view, context, also=ids)
+    if candidates.only is not None and candidates.only.isdisjoint(ids):
+        return f"{path} does not fit {context.options.filters}"
     if candidates.leaves_out(view.chunks(ids[:1])[ids[0]]):
         return f"{path} is a conversation in another folder"
     ranked = rank(view, context, candidates)

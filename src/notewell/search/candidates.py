@@ -39,9 +39,14 @@ if TYPE_CHECKING:
 
 
 EXACT_CHUNKS = 8192
-"""Up to so many chunks of a folder are compared one by one: 12 MB of vectors."""
+"""Up to so many chunks of a folder, or of what fits filters, are compared one by one: 12 MB of
+vectors."""
+NAME_TERMS = 8
+"""A longer question is not the name of a note."""
+NAMING_CHUNKS = 24
+"""So many chunks with all words of a question are looked through for names, and those that begin a
+note: they may have front matter."""
 RUN_INDEX = Notice.same("run `notewell index`")
-NOTES_ALONE = Notice.same("no conversations are searched here: the notes alone were searched")
 WORDS_INSTEAD = "; keywords answer, although `query.hybrid.enabled` is false"
 
 
@@ -72,9 +77,11 @@ class Candidates:
     vectors: dict[int, float] = field(default_factory=dict)
     cosines: dict[int, float] = field(default_factory=dict)
     """Of chunks with windows, the mix of the chunk's own and that of its best window."""
-    windows: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    windows: Mapping[int, Sequence[float]] = field(default_factory=dict)
     """The cosine of each window; chunks without windows are left out."""
     exact: set[int] = field(default_factory=set)
+    named: set[int] = field(default_factory=set)
+    """The beginnings of notes that have the question as an alias; they come first."""
     worth: dict[str, float] = field(default_factory=dict)
     """How much each term of the question counts."""
     chunks: int = 0
@@ -90,11 +97,16 @@ class Candidates:
     """The chunks of conversations that may be found; None: all of them."""
     folder_notice: Notice | None = None
     """Why there are none in the folder."""
+    only: frozenset[int] | None = None
+    """The chunks that fit the filters of the question; None: it has none."""
 
     def leaves_out(self, chunk: StoredChunk) -> bool:
         """Whether it is of a conversation in another folder than the wanted one."""
         is_said = chunk.source == "sessions"
         return self.among is not None and is_said and chunk.id not in self.among
+
+    def may_find(self, chunk_id: int) -> bool:
+        return chunk_id not in self.hidden and (self.only is None or chunk_id in self.only)
 
     def worth_in(self, text: str) -> Mapping[str, float]:
         """How much each term counts, also in the forms that a text has."""
@@ -152,7 +164,7 @@ def prepare(
     """Embed the question, if the index has vectors to compare it with. `next_step` says what helps
     if it has none."""
     facts = embedder.facts
-    if options.keyword_only or index is None:
+    if options.keyword_only or index is None or not question:
         return SearchContext(question, options, facts)
     vector = None
     reason, degraded = _why_no_vector(question, embedder, index, next_step)
@@ -217,31 +229,18 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
     query = useful_terms(query, view.having([one for group in query.groups for one in group]))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
-    if context.options.hides_private:
-        candidates.hidden = _private_chunks(view)
-    if context.options.running_session is not None:
-        candidates.hidden |= _session_chunks(view, context.options.running_session)
-    if context.options.folder is not None:
-        _narrow(view, context.options, candidates)
+    if context.options.is_narrowed:
+        from notewell.search.narrowing import narrow  # Imported late: few questions need it.
+
+        narrow(view, context.options, candidates)
     if context.options.hybrid or context.vector is None:
         search_words(view, context.options, candidates, also)
+        _find_named(view, context, candidates)
     if context.vector is not None:
         _search_vectors(view, context, context.vector, candidates, also)
     if not context.options.hybrid and candidates.mode == "keyword":
         _answer_by_words(view, context.options, candidates, also)
     return candidates
-
-
-def _narrow(view: IndexView, options: SearchOptions, candidates: Candidates) -> None:
-    """Conversations in one folder: a filter for both legs."""
-    from notewell.search.narrowing import chunks_within  # Imported late: few questions need it.
-
-    if not _sessions(options):
-        # The same whatever the index has: a group must not learn which folders there are.
-        candidates.among, candidates.folder_notice = frozenset(), NOTES_ALONE
-        return
-    among, candidates.folder_notice = chunks_within(view, options.folder or "")
-    candidates.among = frozenset(among)
 
 
 def _answer_by_words(
@@ -279,10 +278,39 @@ def search_words(
     candidates.texts = text_scores.text_scores(matches, places, stats, worth)
 
 
+def _find_named(view: IndexView, context: SearchContext, candidates: Candidates) -> None:
+    """Notes that have the question as a name, in their front matter or in a link to them."""
+    query, exact = candidates.query, candidates.exact
+    if len(query.terms) > NAME_TERMS:
+        return
+    if candidates.only is not None:  # The link may be in a note that does not fit.
+        matches, _ = view.matching(query, context.options.sources, context.options.candidates)
+        exact = text_scores.exact_matches(matches, query) - candidates.hidden
+    best = list(exact)
+    if len(exact) > NAMING_CHUNKS:
+        facts, texts = view.facts(exact), candidates.texts
+        best.sort(key=lambda one: (-texts.get(one, 0.0), facts[one].order))
+        rest = best[NAMING_CHUNKS:]
+        best[NAMING_CHUNKS:] = [one for one in rest if facts[one].place[1].start_line == 1]
+    naming = [chunk for chunk in view.chunks(best).values() if _may_name(chunk.text)]
+    if naming:
+        from notewell.search.names import add_named  # Imported late: few chunks have names.
+
+        add_named(view, context.question, naming, candidates)
+
+
+def _may_name(text: str) -> bool:
+    """Whether it has `[[note|name]]`, `[name](note.md)` or `alias: name`."""
+    has_link = (".md" in text and "](" in text) or ("|" in text and "[[" in text)
+    return has_link or "\nalias" in text
+
+
 def _matching(
     view: IndexView, options: SearchOptions, candidates: Candidates
 ) -> tuple[TextMatches, TextStats]:
     query, limit = candidates.query, options.candidates + len(candidates.hidden)
+    if candidates.only is not None:
+        return view.matching(query, options.sources, limit, sorted(candidates.only))
     if candidates.among is None:
         return view.matching(query, options.sources, limit)
     notes, stats = view.matching(query, _without_sessions(options.sources), limit)
@@ -295,19 +323,32 @@ def _nearest(
     view: IndexView, vector: Vectors, options: SearchOptions, candidates: Candidates
 ) -> list[int]:
     limit, among = options.candidates + len(candidates.hidden), candidates.among
+    if candidates.only is not None:
+        return _nearest_among(view, vector, options.sources, candidates.only, limit)
     if among is None:
         return view.nearest(vector, options.sources, limit)
     near = view.nearest(vector, _without_sessions(options.sources), limit)
     if not _sessions(options):
         return near
+    return [*near, *_nearest_among(view, vector, ("sessions",), among, limit)]
+
+
+def _nearest_among(
+    view: IndexView,
+    vector: Vectors,
+    sources: Sequence[str],
+    among: frozenset[int],
+    limit: int,
+) -> list[int]:
+    """The nearest of these chunks, which are all of these sources."""
     if len(among) <= EXACT_CHUNKS:
         cosines = view.cosines(vector, sorted(among))
-        said = sorted(cosines, key=lambda chunk_id: (-cosines[chunk_id], chunk_id))
+        nearest = sorted(cosines, key=lambda chunk_id: (-cosines[chunk_id], chunk_id))
     else:
-        _, all_said = view.counts().by_source.get("sessions", (0, 0))
-        nearest = view.nearest(vector, ("sessions",), limit + all_said - len(among))
-        said = [chunk_id for chunk_id in nearest if chunk_id in among]
-    return [*near, *said[:limit]]
+        counts = view.counts().by_source
+        others = sum(counts.get(one, (0, 0))[1] for one in sources) - len(among)
+        nearest = view.nearest(vector, sources, limit + others)
+    return [chunk_id for chunk_id in nearest if chunk_id in among][:limit]
 
 
 def _without_sessions(sources: Sequence[str]) -> tuple[str, ...]:
@@ -317,22 +358,6 @@ def _without_sessions(sources: Sequence[str]) -> tuple[str, ...]:
 def _sessions(options: SearchOptions) -> tuple[str, ...]:
     """The source of conversations, if they are searched at all."""
     return ("sessions",) if "sessions" in options.sources else ()
-
-
-def _private_chunks(view: IndexView) -> frozenset[int]:
-    """The chunks of notes that are for private conversations."""
-    from notewell.core import is_private_path  # Imported late: only groups need it.
-
-    paths = filter(is_private_path, view.notes("memory"))
-    return frozenset(chunk_id for path in paths for chunk_id in view.chunks_of(path))
-
-
-def _session_chunks(view: IndexView, stem: str) -> frozenset[int]:
-    """The chunks of one conversation."""
-    from notewell.sessions import session_stem  # Imported late: only hooks need it.
-
-    paths = (path for path in view.notes("sessions") if session_stem(path) == stem)
-    return frozenset(chunk_id for path in paths for chunk_id in view.chunks_of(path))
 
 
 def _search_vectors(
@@ -362,8 +387,9 @@ def _search_vectors(
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
     cosines = view.cosines(vector, [*near, *candidates.texts, *also])
     if facts.window_share:
-        candidates.windows = view.window_cosines(vector, list(cosines))
-    candidates.cosines = ranking.with_windows(cosines, candidates.windows, facts.window_share)
+        candidates.windows = windows = view.window_cosines(vector, list(cosines))
+        cosines = ranking.with_windows(cosines, windows.best, facts.window_share)
+    candidates.cosines = cosines
     candidates.chunks = max(candidates.chunks, len(near))
     candidates.vectors = ranking.vector_scores(candidates.cosines, facts)
     candidates.degraded = waiting > 0

@@ -47,7 +47,7 @@ _QUESTION_MARKS = ("?", "？", "؟", "՞", "፧")
 
 def find_echoes(chunks: Iterable[StoredChunk], question: str, terms: Collection[str]) -> set[int]:
     """The chunks in which the user asks this question; `terms` are those of it. `chunks` are those
-    that name the user: most texts are no conversations."""
+    in which the user speaks: most texts are no conversations."""
     return {
         chunk.id
         for chunk in chunks

@@ -8,7 +8,7 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -16,6 +16,7 @@ from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
 from notewell.core.speakers import is_about_user, speaker_factor
 from notewell.core.vector_weights import vector_weights
+from notewell.records import NamedTuple
 from notewell.scripts import script_of_question
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
-    from notewell.core import Candidate
+    from notewell.core import Candidate, Filters
     from notewell.index import ChunkFacts, IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
@@ -54,6 +55,10 @@ def search(
         return Answer((), "keyword", facts.provider, facts.model, reason, has_index=has_index)
     if not options.sources:
         return Answer((), "keyword", facts.provider, facts.model, PRIVATE_ONLY)
+    if not context.question:
+        from notewell.search.newest import newest  # Few questions have filters alone.
+
+        return newest(view, context)
     candidates = collect(view, context)
     order = RankedChunks(view, context, candidates)
     near = nearness(context, candidates, order.facts)
@@ -74,7 +79,7 @@ def search(
         candidates.mode,
         facts.provider,
         facts.model,
-        None if hits else _why_empty([candidate for candidate, _ in order], least, near),
+        None if hits else why_empty([one for one, _ in order], least, near, options.filters),
         degraded=candidates.degraded,
         nearness=near,
     )
@@ -99,17 +104,20 @@ class RankedChunks:
         weights = vector_weights(legs, context.facts, question, facts, options.fusion, weight)
         self._view, self._legs = view, legs
         self._relevances = ranking.fuse(legs, weights, options.fusion)
+        for chunk_id in candidates.named:
+            self._relevances[chunk_id] = 1.0
         # The legs have dropped them already, unless `also` named one.
         for chunk_id in candidates.hidden & self._relevances.keys():
             del facts[chunk_id], self._relevances[chunk_id]
         self.facts = facts
-        has_sessions = "sessions" in {one.source for one in facts.values()}
+        self._columns = columns = FactColumns.of(facts.values())
+        has_sessions = "sessions" in columns.sources
         self._session_days = _session_days(view, facts.values()) if has_sessions else {}
-        days = {one.day for one in facts.values()}
-        self._factors = _time_factors(context, days.union(self._session_days.values()))
-        spoken = view.chunks([one.id for one in facts.values() if one.names_user])
+        days = {*columns.days, *self._session_days.values()}
+        self._factors = _time_factors(context, days)
+        spoken = view.chunks(compress(columns.ids, columns.has_user))
         self._echoes = find_echoes(spoken.values(), question, candidates.query.terms)
-        self._speakers = self._speaker_factors(question)
+        self._speakers = _speaker_factors(columns) if is_about_user(question) else {}
         self.may_repeat = has_sessions or bool(self._echoes)
         """Whether `without_repeats` could leave something out."""
         self._order = self._in_order(has_sessions=has_sessions)
@@ -140,29 +148,60 @@ class RankedChunks:
             self._speakers.get(chunk_id, 1.0),
         )
 
-    def _speaker_factors(self, question: str) -> dict[int, float]:
-        """None for a question that is not about the user."""
-        if not is_about_user(question):
-            return {}
-        chunks = self._view.chunks(self.facts)
-        return {one: speaker_factor(chunk.text, chunk.source) for one, chunk in chunks.items()}
-
     def _in_order(self, *, has_sessions: bool) -> list[int]:
         """As `_in_order` sorts candidates. Among notes alone, this is the order of the scores."""
         if has_sessions:
             return [chunk.id for _, chunk in _in_order(self._ranked(self.facts))]
-        all_facts, factors, echoes = self.facts, self._factors, self._echoes
-        speaker_of, keyed = self._speakers.get, []
-        for chunk_id, relevance in self._relevances.items():
-            facts = all_facts[chunk_id]
-            decay, recency = factors[facts.day]
-            # `Candidate.score`, without a candidate.
-            score = min(1.0, relevance * decay * recency * speaker_of(chunk_id, 1.0))
-            if chunk_id in echoes:
-                score *= DISCOUNT
-            keyed.append((-score, facts.order, chunk_id))
-        keyed.sort()
+        columns, negated = self._columns, [-score for score in self._scores()]
+        keyed = sorted(zip(negated, columns.orders, columns.ids, strict=True))
         return [key[-1] for key in keyed]
+
+    def _scores(self) -> list[float]:
+        """`Candidate.score` of each chunk, without a candidate."""
+        relevances, ids = self._relevances, self._columns.ids
+        # `time_factors` leaves one of the two at 1, so the product is that of `Candidate.score`.
+        factors = {day: decay * recency for day, (decay, recency) in self._factors.items()}
+        scores = [
+            relevances[one] * factors[day]
+            for one, day in zip(ids, self._columns.days, strict=True)
+        ]
+        if self._speakers:
+            scores = [score * self._speakers[one] for one, score in zip(ids, scores, strict=True)]
+        scores = [min(1.0, score) for score in scores]
+        if self._echoes:
+            scores = [
+                score * DISCOUNT if one in self._echoes else score
+                for one, score in zip(ids, scores, strict=True)
+            ]
+        return scores
+
+
+class FactColumns(NamedTuple):
+    """`ChunkFacts` of several chunks by field, as far as they are ranked by it: to go through one
+    field of two hundred chunks takes a fraction of the time."""
+
+    ids: Sequence[int] = ()
+    sources: Sequence[str] = ()
+    orders: Sequence[object] = ()
+    days: Sequence[date | None] = ()
+    has_user: Sequence[bool] = ()
+
+    @classmethod
+    def of(cls, chunks: Collection[ChunkFacts]) -> FactColumns:
+        if not chunks:
+            return cls()
+        ids, sources, _, orders, days, _, _, has_user = zip(*chunks, strict=True)
+        return cls(ids, sources, orders, days, has_user)
+
+
+def _speaker_factors(columns: FactColumns) -> dict[int, float]:
+    """For a question about the user."""
+    return {
+        one: speaker_factor(source, has_user=has_user)
+        for one, source, has_user in zip(
+            columns.ids, columns.sources, columns.has_user, strict=True
+        )
+    }
 
 
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -262,6 +301,19 @@ def _nearest_is_across_scripts(
         [found[one] for one, score in scores.items() if score == best], key=lambda one: one.order
     )
     return not nearest.kind.has_words_in(script_of_question(question))
+
+
+def why_empty(
+    candidates: Sequence[Candidate],
+    least: float,
+    near: Nearness | None,
+    filters: Filters | None = None,
+) -> str:
+    if filters is None:
+        return _why_empty(candidates, least, near)
+    if not candidates:
+        return f"nothing that fits {filters} has any of these words"
+    return f"among what fits {filters}: {_why_empty(candidates, least, near)}"
 
 
 def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
+    from notewell.core import Filters
+
 LEAST_CANDIDATES = 96
 """At least this many chunks a leg are looked at: a hit is made of several, and FTS5's own order is
 only nearly ours."""
 
 RERANK_BUDGET_S = 0.5
+
+FILTER_NAMES = ("tag:", "path:", "after:", "before:")
+"""A text with none of these has no filters: `core.filters` is not loaded for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,8 @@ class Question:
     running_session: str | None = None
     """The conversation that asks, by the name of its transcript (`sessions.session_stem`): it is
     left out, since its host has it already."""
+    filters: Filters | None = None
+    """What narrows the search; None: nothing. With filters, the text may be empty."""
 
     @classmethod
     def of(
@@ -108,22 +115,46 @@ class Question:
         min_score: float | None = None,
         mode: Literal["hybrid", "keyword"] = "hybrid",
         folder: str | None = None,
+        *,
+        filters: Filters | None = None,
+        plain: bool = False,
     ) -> Question:
-        """From the arguments of a caller; raises `BadRequest`."""
+        """From the arguments of a caller; raises `BadRequest`. `filters` are added to those that
+        are typed in the text; in a `plain` text there are none."""
         # Checked at run time: tool calls bring whatever a model wrote, and no type checker saw it.
         if not isinstance(text, str):
             raise BadRequest(f"the question must be a text, not {type(text).__name__}")
-        check_question(text)
+        if not plain and ":" in text and any(name in text for name in FILTER_NAMES):
+            from notewell.core import both, split_question  # Few questions have filters.
+
+            text, typed = split_question(text)
+            filters = both(typed, filters) if filters else typed
+        if not filters:
+            check_question(text)
+        else:
+            check_length(text)
+            text = text if text.strip() else ""
         if folder is not None:
             from notewell.search.narrowing import folder_named  # Few questions name a folder.
 
             folder = folder_named(folder)
-        return cls(text, max_results, min_score, keyword_only=mode == "keyword", folder=folder)
+        return cls(
+            text,
+            max_results,
+            min_score,
+            keyword_only=mode == "keyword",
+            folder=folder,
+            filters=filters or None,
+        )
 
 
 def check_question(question: str) -> None:
     if not question.strip():
         raise BadRequest("the question is empty: say what to look for")
+    check_length(question)
+
+
+def check_length(question: str) -> None:
     if len(question) > MAX_QUERY_CHARS:
         raise BadRequest(
             f"a question has at most {MAX_QUERY_CHARS} characters, not {len(question)}"
@@ -146,8 +177,20 @@ class SearchOptions(SearchSettings):
     """Conversations in this folder alone."""
     running_session: str | None = None
     """A conversation that is left out."""
+    filters: Filters | None = None
+    """Tags, paths and days; None: everything is searched."""
     quotas: Mapping[str, int] | None = None
     """At most so many hits of a source while others have some; None: half for sessions."""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether some chunks must not be found; see `narrowing`."""
+        return (
+            self.hides_private
+            or self.running_session is not None
+            or self.folder is not None
+            or self.filters is not None
+        )
 
     @property
     def chunks_shown(self) -> int:

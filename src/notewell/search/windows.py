@@ -72,12 +72,11 @@ def near_chunks(
 def line_nearness(
     near: NearChunks, context: SearchContext, candidates: Candidates
 ) -> LineNearness:
-    windows = {**candidates.windows, **near.windows}
     by_path: dict[str, dict[int, list[tuple[Extent, float]]]] = {}
     scores: list[float] = []
     for chunk in near.chunks:
         lines = by_path.setdefault(chunk.path, {})
-        for places, cosine in _cosines(chunk, windows, candidates):
+        for places, cosine in _cosines(chunk, near.windows, candidates):
             scores.append(vector_score(cosine, context.facts))
             for line, extent in places:
                 lines.setdefault(line, []).append((extent, scores[-1]))
@@ -92,7 +91,7 @@ def _is_in(chunk: StoredChunk, passage: Passage) -> bool:
 def _cosines(
     chunk: StoredChunk, windows: Mapping[int, Sequence[float]], candidates: Candidates
 ) -> Iterable[tuple[Iterable[tuple[int, Extent]], float]]:
-    if cosines := windows.get(chunk.id):
+    if cosines := candidates.windows.get(chunk.id) or windows.get(chunk.id):
         return zip(_places(chunk), cosines, strict=False)
     # It is one window by itself. If it is no candidate either, its lines are typical.
     cosine = candidates.cosines.get(chunk.id)

@@ -396,8 +396,8 @@ class Indexer:
     def look(self, *, vectors: bool) -> LookedResult:
         """Compare all notes with the index, and index those that changed, if they are few."""
         begun, took_s, changed, mark = self.looks.compare(self._changed, self.notes.change_mark)
-        if changed is None:
-            return LookedResult(0, None)
+        if not isinstance(changed, int):
+            return LookedResult(0, changed)
         notice = self._index_changed(changed, vectors=vectors) if changed else None
         notice = notice or _unread_notice(self._unlisted)
         if notice is None:
@@ -442,8 +442,8 @@ class Indexer:
             thread_wait_s=CATCH_UP_WAIT_S,
         )
 
-    def _changed(self) -> int | None:
-        """How many files differ from the index; None if it cannot be brought up to date now."""
+    def _changed(self) -> int | Notice | None:
+        """See `NotesCompared.changed`."""
         # Before the view below is open: `facts` may open one itself, and there is one at a time.
         facts = self.facts()
         with gc_paused():
@@ -452,7 +452,7 @@ class Indexer:
             with self.store.view() as view:
                 index = self._learned(mark, view)
                 if view is None or index is None:
-                    return None
+                    return _NO_INDEX_YET
                 # A rebuild takes longer than a search may wait.
                 if index.outdated or index.identity != self.wanted(facts, index.identity):
                     return None
@@ -476,6 +476,13 @@ class Indexer:
             )
             for source in self.text_sources(everything=False)
         }
+
+
+_NO_INDEX_YET = Notice.same(
+    "the notes were indexed for the first time while this search ran, and what was saved since "
+    "then may be missing: ask again in a moment"
+)
+"""For an answer that has an index, although there was none a moment before."""
 
 
 def _unread_notice(unread: Sequence[Ignored]) -> Notice | None:

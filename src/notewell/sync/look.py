@@ -62,8 +62,9 @@ class NotesCompared(NamedTuple):
 
     begun: BegunLook
     took_s: float
-    changed: int | None
-    """How many notes differ from the index; None if it cannot be brought up to date now."""
+    changed: int | Notice | None
+    """How many notes differ from the index; None if it has to be rebuilt; a notice if there was
+    none yet."""
     mark: int | None = None
     """The change mark of the notes from before this look: who shares it may know a newer one."""
 
@@ -138,7 +139,7 @@ class LookSchedule:
 
     def compare(
         self,
-        changed: Callable[[], int | None],
+        changed: Callable[[], int | Notice | None],
         change_mark: Callable[[], int | None] = lambda: None,
     ) -> NotesCompared:
         """Look, with `changed`, or share the look for which this thread has waited.
@@ -153,7 +154,7 @@ class LookSchedule:
                 return last
             begun, mark = self.begin(), change_mark()
             number = changed()
-            took_s = 0.0 if number is None else self.monotonic_s() - begun.started
+            took_s = self.monotonic_s() - begun.started if isinstance(number, int) else 0.0
             if number == 0:
                 self.rest(begun, took_s)
             self._looks += 1

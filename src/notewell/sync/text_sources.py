@@ -23,7 +23,7 @@ BEING_WRITTEN_NS = 1_000_000_000
 def notes_source(
     notes: NoteStore, redact: Callable[[str], str] | None, *, everything: bool, now_ns: int
 ) -> TextSource:
-    """The notes. One that became empty a moment ago is being saved right now, so it is treated as
+    """The notes. One that became empty in place a moment ago is being saved, so it is treated as
     unchanged, unless `everything` is wanted."""
 
     def scan(indexed: Mapping[str, NoteStat]) -> Scan:
@@ -36,6 +36,8 @@ def notes_source(
             if not note.stat.size
             and now_ns - note.stat.mtime_ns < BEING_WRITTEN_NS
             and path in indexed
+            # A file that was put in place of it, as `undo` does, is complete.
+            and note.stat.inode == indexed[path].inode
         }
         # Hardly ever; a copy of a list of 100 000 notes takes its time.
         return replace(listed, notes={**listed.notes, **unchanged}) if unchanged else listed

@@ -29,9 +29,9 @@ from notewell.ports import WindowedVector
 from notewell.records import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from notewell.core import TextQuery
+    from notewell.core import TextQuery, WindowCosines
     from notewell.index import ChunkFacts, Identity
     from notewell.ports import CosineScale, Vectors
     from notewell.types import SessionFacts, Source
@@ -166,6 +166,9 @@ class InMemoryView:
     def chunks_of(self, path: str) -> list[int]:
         return [row.chunk.id for row in self._state.of_path(path)]
 
+    def chunks_of_notes(self, paths: Collection[str]) -> list[int]:
+        return [chunk_id for path in paths for chunk_id in self.chunks_of(path)]
+
     def around(self, path: str, first: int, last: int) -> ChunkRun:
         chunks = (row.chunk for row in self._state.of_path(path))
         return ChunkRun(chunk for chunk in chunks if first <= chunk.span.start_line <= last)
@@ -274,7 +277,7 @@ class InMemoryView:
             if row is not None
         }
 
-    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, tuple[float, ...]]:
+    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> WindowCosines:
         rows = self._state.rows
         packed = {one: rows[one].windows for one in ids if one in rows}
         return window_cosines(vector, {one: blob for one, blob in packed.items() if blob})
@@ -324,6 +327,9 @@ class InMemoryInventory:
             OutlinedChunk(row.chunk.span, row.chunk.heading, row.state == EMBEDDED)
             for row in self._state.of_path(path)
         ]
+
+    def opening(self, path: str, chars: int) -> str:
+        return next((row.chunk.text[:chars] for row in self._state.of_path(path)), "")
 
     def chars(self) -> dict[str, int]:
         chars: dict[str, int] = {}

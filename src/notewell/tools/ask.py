@@ -18,6 +18,7 @@ from notewell.sync import SyncInterrupted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from notewell.core import Filters
     from notewell.memory import Memory
     from notewell.sync import Progress
     from notewell.types import Answer
@@ -39,6 +40,8 @@ def ask_memory(
     min_score: float | None = None,
     mode: Literal["hybrid", "keyword"] = "hybrid",
     folder: str | None = None,
+    filters: Filters | None = None,
+    plain: bool = False,
     session_key: str | None = None,
     running_session: str | None = None,
     journal_as: str | None,
@@ -49,6 +52,7 @@ def ask_memory(
 
     `journal_as` names the tool that an agent used; None is the owner at the command line, whose
     own questions are not recorded as recalls. `asked_by` is the id of the token of a service.
+    The other arguments are those of `Memory.search`.
     """
     started = time.perf_counter()
     question = _valid(question)
@@ -58,6 +62,8 @@ def ask_memory(
         min_score=min_score,
         mode=mode,
         folder=folder,
+        filters=filters,
+        plain=plain,
         session_key=session_key,
         running_session=running_session,
         progress=progress,
@@ -66,7 +72,11 @@ def ask_memory(
     if journal_as is not None:
         memory.journal.recalled([(hit.path, hit.span) for hit in answer.hits[:RECALLED_HITS]])
         memory.journal.answered(
-            question, answer, tool=journal_as, took_ms=took_ms, asked_by=asked_by
+            f"{filters} {question}".strip() if filters else question,
+            answer,
+            tool=journal_as,
+            took_ms=took_ms,
+            asked_by=asked_by,
         )
     return AskResult(answer, took_ms)
 

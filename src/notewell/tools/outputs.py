@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.core import HEADING_SEPARATOR, pack_hits
 from notewell.records import dataclass, field
-from notewell.tools.fence import CITE, DO_NOT_CITE, FIELDS_REMINDER, REMINDER, escaped, fenced
+from notewell.tools.fence import (
+    CITE,
+    DO_NOT_CITE,
+    FIELDS_REMINDER,
+    REMINDER,
+    escaped,
+    fenced,
+    on_one_line,
+)
 from notewell.tools.wire import excerpt_json, fallback_json, hit_json, pick
 from notewell.types import counted
 
@@ -103,7 +111,7 @@ class ToolHit:
         return "" if is_known else heading[:HEADING_CHARS]
 
     def _footer(self) -> str:
-        return f"\n\nSource: {escaped(self.hit.citation)}" if self.cites else ""
+        return f"\n\nSource: {escaped(on_one_line(self.hit.citation))}" if self.cites else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +214,14 @@ class GetOutput:
             # An empty quotation would look like an empty note.
             return f"The note has {counted(total, 'line')}; there are none from {first}."
         path = f"{excerpt.path}#L{excerpt.start_line}-L{excerpt.end_line}"
-        parts = [REMINDER, fenced(excerpt.text, path=path, total=excerpt.total_lines)]
+        # In the mark: the name of a file is foreign text, and does not speak outside.
+        place = f"{excerpt.path}#L{excerpt.next_from}C{excerpt.next_char}"
+        rest = {"rest": place} if excerpt.cut and excerpt.next_from is not None else {}
+        parts = [REMINDER, fenced(excerpt.text, path=path, total=excerpt.total_lines, **rest)]
         if excerpt.cut:
             parts.append("The last line is longer than what is shown.")
         if excerpt.next_from is not None:
-            place = f"{excerpt.path}#L{excerpt.next_from}C{excerpt.next_char}"
-            reading_on = f"path={place}" if excerpt.cut else f"from={excerpt.next_from}"
+            reading_on = "the path in `rest`" if rest else f"from={excerpt.next_from}"
             parts.append(f"To read on, call memory_get with {reading_on}.")
         return "\n".join(parts)
 
@@ -294,11 +304,11 @@ class StatusOutput:
             f"Embedder: {self.provider}, {self.model}",
             *self._choices(),
             *self._troubles(),
-            *(
-                f"Left out: {escaped(problem.path)}: {escaped(problem.why)}"
-                for problem in self.problems
-            ),
         ]
+        if self.problems:
+            # Names of files are foreign text: quoted, like what the notes say.
+            left_out = (on_one_line(f"{problem.path}: {problem.why}") for problem in self.problems)
+            lines += "Left out:", fenced("\n".join(left_out))
         if self.more_problems:
             lines.append(f"… and {self.more_problems} more left out")
         return "\n".join(lines)

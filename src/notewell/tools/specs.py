@@ -105,7 +105,7 @@ SEARCH = ToolSpec(
     "cite them as the answer says.",
     _object(
         {
-            "query": _text("A question or exact words."),
+            "query": _text("Words; filters: tag:x path:x after:2026 before:7d"),
             "maxResults": {"type": "integer"},
             "minScore": {"type": "number"},
             # A path or a name; without a description, for which the list has no room.

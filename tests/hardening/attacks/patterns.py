@@ -66,11 +66,11 @@ def patterns(known: Mapping[str, Callable[[], Any]]) -> Iterator[Found]:
 
 
 def _makes_a_pattern(call: ast.Call) -> bool:
-    """`re.compile(…)`, `re.sub(…)` and the times room's own `compiled(…)`; RE2 cannot run away."""
+    """`re.compile(…)`, `re.sub(…)`, `compiled(…)`, `compile_later(…)`; RE2 cannot run away."""
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=attr), args=[_, *_]):
             return attr in MAKERS
-        case ast.Call(func=ast.Name("compiled"), args=[_, *_]):
+        case ast.Call(func=ast.Name("compiled" | "compile_later"), args=[_, *_]):
             return True
     return False
 

@@ -22,6 +22,7 @@ KNOWN: dict[str, Callable[[], Any]] = {
         r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?)(?:t\d\d)?)?"
     ),
     "core/times/spans.py: pattern": lambda: re.compile(""),  # Every caller of it is found itself.
+    "redaction/compiled.py: self._pattern": lambda: re.compile(""),  # So is every one of this.
     "imports/plan.py: mark": lambda: re.compile(
         rf"<!-- @mem0 #({MARKER_NAME}) -->[ \t]*$", re.MULTILINE
     ),
@@ -39,6 +40,16 @@ BOUNDS: dict[str, tuple[int, str]] = {
         500,
         "no more are captured, and of a longer text no more are looked at",
     ),
+    "redaction/asked.py": (600, "it reads a line near a topic, no further"),
+    "redaction/beside.py": (320, "it reads what is behind a name, no further"),
+    "redaction/codes.py": (100, "it reads what is around a name, no further"),
+    "redaction/dialogs.py": (320, "it reads what is around a name, no further"),
+    "redaction/label_proof.py": (320, "it reads what is around a name, no further"),
+    "redaction/labelled.py": (160, "it reads a line up to a name, no further"),
+    "redaction/message_lines.py": (600, "it reads a line near a topic, no further"),
+    "redaction/sentences.py": (600, "it reads the line of a topic, no further"),
+    "redaction/typed.py": (300, "it reads what is around a match, no further"),
+    "redaction/weak_values.py": (200, "a longer value is no password"),
     "qmd/failures.py": (1024, "lines of an error, their white space already gone"),
 }
 """What is only ever asked about short texts."""

@@ -20,7 +20,7 @@ from notewell.index.postgres import PostgresStore
 from notewell.notes import Entry
 from notewell.notes.postgres import PostgresNotes
 from notewell.postgres import Address, Database, Scope, inspect_server
-from notewell.postgres.database import Limits
+from notewell.postgres.connections import Limits
 
 DAY = date(2026, 11, 15)
 KEY = "memory/2026-11-15.md"

@@ -26,7 +26,7 @@ from notewell.errors import DatabaseUnavailable, NoteBusy
 from notewell.notes import Entry
 from notewell.notes.postgres import PostgresNotes
 from notewell.postgres import Address, Database, Scope
-from notewell.postgres.database import Limits
+from notewell.postgres.connections import Limits
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:

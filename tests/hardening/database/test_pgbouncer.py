@@ -122,7 +122,7 @@ def test_a_transaction_leaves_nothing_on_the_connection_for_the_next_one(url: st
 
 def test_a_lease_has_one_holder_whichever_connections_are_used(url: str) -> None:
     one, other = (Database(Address(Secret(url))) for _ in range(2))
-    lease = AdvisoryLease(Scope("tenant", "agent"), "writer")
+    lease = AdvisoryLease(Scope("tenant", "agent"), "writer", "notes")
     with hold_lease(one, lease, wait_s=5):
         for _ in range(SERVER_CONNECTIONS * 2):
             assert "process" in str(lease_holder(other, lease))

@@ -15,7 +15,7 @@ from notewell.core import Secret
 from notewell.errors import DatabaseUnavailable
 from notewell.http_service.problems import problem_of
 from notewell.postgres import Address, Database, Scope
-from notewell.postgres.database import Limits
+from notewell.postgres.connections import Limits
 
 STARTING = "the database system is starting up"
 RECOVERING = "the database system is in recovery mode"

@@ -1,14 +1,11 @@
 """What a list of notes shows of one note: its title, two lines of its text, its tags.
 
-    ---                          front matter: title, tags and summary are read
-    title: Release plan
-    tags: [release, ops]
-    ---
-    # Release plan                the title, if the front matter has none
-    We ship on **Friday**.        the text, without its markup
-
-The front matter is read line by line: a note is no program, and a full YAML reader would be a
-dependency for three keys.
+---                          front matter: title, tags and summary are read
+title: Release plan
+tags: [release, ops]
+---
+# Release plan                the title, if the front matter has none
+We ship on **Friday**.        the text, without its markup
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.core import read_front_matter
 from notewell.errors import NotANote, NoteUnreadable
 
 if TYPE_CHECKING:
@@ -30,15 +28,18 @@ MAX_TEXT_CHARS = 240
 MAX_READ_CHARS = 8_000
 """Of a note: what comes later is not shown in a list."""
 MAX_TAGS = 8
-MAX_FRONT_LINES = 60
-"""Longer front matter is a document of its own; it is shown as text."""
 MAX_CARDS = 20_000
 """Cards that are kept in memory, about 10 MB."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"#{1,6}[ \t]")
-_KEY = re.compile(r"([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
 _TARGET = r"\((?:[^()]|\([^()]*\))*\)"
+_EMPHASIS = (
+    (re.compile(r"(\*\*|__|~~|`)(.+?)\1"), r"\2"),
+    (re.compile(r"(?<!\w)\*([^\s*](?:[^*]*[^\s*])?)\*(?!\w)"), r"\1"),
+    # An underscore inside a word is part of a name.
+    (re.compile(r"(?<!\w)_([^\s_](?:(?:[^_]|(?<=\w)_(?=\w))*[^\s_])?)_(?!\w)"), r"\1"),
+)
 _MARKUP = (
     # None reads past where the next one of its kind begins: the time grows with the text alone.
     (re.compile(r"<!--(?:(?!<!--).)*?-->"), ""),
@@ -46,10 +47,7 @@ _MARKUP = (
     (re.compile(rf"!\[([^\[\]]*)\]{_TARGET}"), r"\1"),
     (re.compile(rf"\[([^\[\]]+)\]{_TARGET}"), r"\1"),
     (re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]"), r"\1"),
-    (re.compile(r"(\*\*|__|~~|`)(.+?)\1"), r"\2"),
-    (re.compile(r"(?<!\w)\*([^\s*](?:[^*]*[^\s*])?)\*(?!\w)"), r"\1"),
-    # An underscore inside a word is part of a name.
-    (re.compile(r"(?<!\w)_([^\s_](?:(?:[^_]|(?<=\w)_(?=\w))*[^\s_])?)_(?!\w)"), r"\1"),
+    *_EMPHASIS,
 )
 _LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
@@ -66,16 +64,16 @@ class NoteCard(NamedTuple):
 
 def note_card(path: str, text: str) -> NoteCard:
     lines = text[:MAX_READ_CHARS].split("\n")
-    front, front_lines = _front_matter(lines)
+    front, front_lines = read_front_matter(lines)
     heading, words = _opening(lines[front_lines:])
     title = _plain(_first(front.get("title"))) or heading
     summary = _plain(_first(front.get("summary")) or _first(front.get("description")))
     if not title and words:
         # A note without headings is known by its first sentence, which is then not shown twice.
-        title, words = words[0], words[1:]
+        title, words = words[0], [words[1].removeprefix("· "), *words[2:]] if words[1:] else []
     return NoteCard(
         _cut(title or path.rpartition("/")[2].removesuffix(".md"), MAX_TITLE_CHARS),
-        _cut(summary or " ".join(words), MAX_TEXT_CHARS),
+        _cut(summary or _without_emphasis(" ".join(words)), MAX_TEXT_CHARS),
         tuple(tag.lstrip("#")[:40] for tag in front.get("tags", ()) if tag.strip("# "))[:MAX_TAGS],
         front_lines,
     )
@@ -83,36 +81,6 @@ def note_card(path: str, text: str) -> NoteCard:
 
 def _first(values: Sequence[str] | None) -> str:
     return values[0] if values else ""
-
-
-def _front_matter(lines: Sequence[str]) -> tuple[dict[str, list[str]], int]:
-    """The values by key, and how many lines they take; 0 if there is none."""
-    if not lines or lines[0].rstrip() != "---":
-        return {}, 0
-    for number, line in enumerate(lines[1 : MAX_FRONT_LINES + 1], start=1):
-        if line.rstrip() in ("---", "..."):
-            return _values(lines[1:number]), number + 1
-    return {}, 0
-
-
-def _values(lines: Iterable[str]) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
-    key = ""
-    for line in lines:
-        item = line.strip()
-        if found := _KEY.match(line):
-            key, value = found[1].lower(), (found[2] or "").strip()
-            inner = value[1:-1].split(",") if value[:1] + value[-1:] == "[]" else [value]
-            values[key] = [_unquoted(one) for one in inner if one.strip()]
-        elif item.startswith("- ") and key:
-            values[key].append(_unquoted(item[2:]))
-    return values
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
-    return value[1:-1] if is_quoted else value
 
 
 def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
@@ -146,6 +114,13 @@ def _unclosed(heading: str) -> str:
     """Without the marks that close it: they follow a space, so `C#` is a name."""
     name = heading.rstrip("#")
     return name if name != name.rstrip() or not name else heading
+
+
+def _without_emphasis(text: str) -> str:
+    """Of what goes on in the next line."""
+    for pattern, kept in _EMPHASIS:
+        text = pattern.sub(kept, text)
+    return text
 
 
 def _plain(line: str) -> str:

@@ -18,7 +18,7 @@ from notewell.http_service.observability import AUDIT_FILE
 from notewell.http_service.problems import Problem
 from notewell.http_service.token_file import Token
 from notewell.http_service.tokens import TokenRequest
-from notewell.http_service.ui.schemas import (
+from notewell.http_service.ui.schemas_access import (
     AuditItem,
     AuditList,
     MadeToken,

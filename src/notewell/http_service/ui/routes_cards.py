@@ -10,7 +10,7 @@ from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.ui.note_card import NoteCard
 from notewell.http_service.ui.note_view import day_of, modified_times
-from notewell.http_service.ui.schemas import CardItem, CardList, FolderItem, FolderList
+from notewell.http_service.ui.schemas_notes import CardItem, CardList, FolderItem, FolderList
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.index import ListedNote
 from notewell.memory import Memory

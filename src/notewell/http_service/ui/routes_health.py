@@ -27,7 +27,7 @@ from notewell.http_service.ui.events import (
     TooManySubscribers,
     last_modified,
 )
-from notewell.http_service.ui.schemas import (
+from notewell.http_service.ui.schemas_health import (
     DiskHealth,
     EmbedderHealth,
     FindingItem,

@@ -10,7 +10,7 @@ from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.limits import search_cost
 from notewell.http_service.ui.note_card import note_card
-from notewell.http_service.ui.schemas import (
+from notewell.http_service.ui.schemas_map import (
     MapAnswer,
     MapPending,
     NearAnswer,

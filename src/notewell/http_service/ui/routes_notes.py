@@ -24,7 +24,7 @@ from notewell.http_service.ui.note_view import (
     summarize_days,
     view_note,
 )
-from notewell.http_service.ui.schemas import (
+from notewell.http_service.ui.schemas_notes import (
     ChunkItem,
     DayItem,
     DayList,

@@ -19,7 +19,7 @@ from notewell.core.ranking import default_threshold
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
 from notewell.http_service.limits import search_cost
-from notewell.http_service.ui.schemas import (
+from notewell.http_service.ui.schemas_search import (
     AbsentAnswer,
     AbsentBody,
     CompareAnswer,
@@ -30,6 +30,7 @@ from notewell.http_service.ui.schemas import (
 )
 from notewell.http_service.ui.state import run_visible
 from notewell.memory import Memory
+from notewell.records import replace
 from notewell.search import Question, SearchSettings, Weighing
 from notewell.tools import answer_json, hit_json
 from notewell.types import Answer, Hit
@@ -52,7 +53,8 @@ async def compare(body: CompareBody, caller: CallerDep) -> CompareAnswer:
         timed = _search(memory, questions)
         days = _days(memory, [answer for answer, _ in timed])
         today = memory.now().date()
-        answers = [_answer_json(answer, ms, body.query, days, today) for answer, ms in timed]
+        text = questions[0].text
+        answers = [_answer_json(answer, ms, text, days, today) for answer, ms in timed]
         return CompareAnswer(a=answers[0], b=answers[1] if len(answers) > 1 else None)
 
     return await run_visible(caller, "search", read)
@@ -106,15 +108,11 @@ def _search(memory: Memory, questions: Sequence[Question]) -> list[tuple[Answer,
 
 
 def _question(body: CompareBody, chosen: WeighingBody) -> Question:
-    return Question(
-        body.query,
-        chosen.max_results,
-        chosen.min_score,
-        keyword_only=body.mode == "keyword",
-        weighing=Weighing(
-            chosen.vector_weight, chosen.fusion, chosen.half_life_days, chosen.mmr_lambda
-        ),
+    question = Question.of(body.query, chosen.max_results, chosen.min_score, body.mode)
+    weighing = Weighing(
+        chosen.vector_weight, chosen.fusion, chosen.half_life_days, chosen.mmr_lambda
     )
+    return replace(question, weighing=weighing)
 
 
 def _days(memory: Memory, answers: Sequence[Answer]) -> dict[str, date]:

@@ -1,22 +1,18 @@
-"""Sessions (transcripts with secrets masked), and the log of what agents asked."""
+"""Sessions: transcripts with secrets masked."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Path, Query
 
-from notewell.capture import SearchRecord, parse_moment, recorded_searches
 from notewell.engines import IndexInspector
-from notewell.errors import BadRequest, NotANote
+from notewell.errors import NotANote
 from notewell.http_service.auth import GuardedRoute, needs
 from notewell.http_service.context import CallerDep
-from notewell.http_service.ui.schemas import (
-    RecallHit,
-    RecallItem,
-    RecallList,
+from notewell.http_service.ui.note_card import note_card
+from notewell.http_service.ui.schemas_history import (
     SessionDetail,
     SessionItem,
     SessionList,
@@ -33,9 +29,12 @@ from notewell.types import FoundNote
 
 SESSIONS_PER_PAGE = 100
 TURNS_PER_PAGE = 5000
-RECALLS_PER_PAGE = 100
+MAX_TITLE_CHARS = 160
+"""Two lines of the list."""
 MAX_TURN_CHARS = 20_000
 """Longer turns are pasted text; the beginning is enough to see that."""
+SPEAKER_CHARS = 20
+"""`Assistant: ` and the like, before the text of a turn."""
 SESSIONS_OFF = (
     "transcripts are not searched: add `sessions` to memorySearch.sources and set "
     "memorySearch.experimental.sessionMemory in your own settings file"
@@ -52,6 +51,8 @@ SessionId = Annotated[str, Path(min_length=1, max_length=MAX_PATH_CHARS)]
 class SessionSummary(NamedTuple):
     id: str
     path: str
+    title: str | None
+    """The beginning of what was said first; None until it is indexed."""
     folder: str
     """The host that wrote it; empty for the agent's own sessions."""
     day: str
@@ -98,6 +99,7 @@ async def sessions(caller: CallerDep, cursor: Cursor = None) -> SessionList:
             SessionItem(
                 id=session.id,
                 path=session.path,
+                title=session.title,
                 folder=session.folder,
                 day=session.day,
                 turns=session.turns,
@@ -128,51 +130,6 @@ async def session(
     return await run_visible(caller, "quick", read)
 
 
-@router.get("/recalls", response_model_exclude_none=True, **needs("read"))
-async def recalls(caller: CallerDep, cursor: Cursor = None) -> RecallList:
-    """The searches of agents and their hits; the newest come first. An admin sees all of them,
-    and who asked; another token sees its own."""
-
-    def read(memory: Memory) -> RecallList:
-        before = _parse_cursor(cursor) if cursor else None
-        searches = [
-            search
-            for search in recorded_searches(memory.journal.logs)
-            if (before is None or search.at < before)
-            and (caller.is_admin or search.asked_by == caller.token.id)
-        ]
-        page = searches[:RECALLS_PER_PAGE]
-        names = {token.id: token.name for token in caller.context.tokens.tokens()}
-        return RecallList(
-            recalls=[_recall_json(search, names) for search in page],
-            # The time of the last one is the cursor: new searches do not shift the pages.
-            next=page[-1].at.isoformat() if len(searches) > len(page) else None,
-            enabled=memory.settings.capture.recall_log,
-        )
-
-    return await run_visible(caller, "quick", read)
-
-
-def _parse_cursor(cursor: str) -> datetime:
-    try:
-        return parse_moment(cursor)
-    except ValueError:
-        raise BadRequest("the cursor is not from this list") from None
-
-
-def _recall_json(search: SearchRecord, names: Mapping[str, str]) -> RecallItem:
-    return RecallItem(
-        at=search.at.isoformat(),
-        query=search.query,
-        tool=search.tool,
-        mode=search.mode,
-        took_ms=search.took_ms,
-        token=search.asked_by,
-        by=names.get(search.asked_by) if search.asked_by else None,
-        hits=[RecallHit.model_validate(place._asdict()) for place in search.places],
-    )
-
-
 # -- reading transcripts -------------------------------------------------------------------------
 
 
@@ -190,7 +147,17 @@ def list_sessions(
     start = bisect_right([_sort_key(file) for file in ordered], cursor) if cursor else 0
     page = ordered[start : start + limit]
     following = _sort_key(page[-1]) if start + limit < len(ordered) else None
-    return SessionPage([_summary(file, indexed.get(file.path)) for file in page], following)
+    openings = inspector.openings((file.path for file in page), MAX_TITLE_CHARS + SPEAKER_CHARS)
+    sessions = [
+        _summary(file, indexed.get(file.path), _title(openings[file.path])) for file in page
+    ]
+    return SessionPage(sessions, following)
+
+
+def _title(opening: str) -> str | None:
+    """The first turn without its speaker."""
+    _, _, said = opening.partition("\n")[0].partition(": ")
+    return note_card("", said[:MAX_TITLE_CHARS]).title or None
 
 
 def _sort_key(file: FoundNote) -> str:
@@ -199,13 +166,14 @@ def _sort_key(file: FoundNote) -> str:
     return f"{newness:020d}:{file.path}"
 
 
-def _summary(file: FoundNote, indexed: ListedNote | None) -> SessionSummary:
+def _summary(file: FoundNote, indexed: ListedNote | None, title: str | None) -> SessionSummary:
     # Sessions of other hosts are in a folder with the host's name: `claude/<id>`.
     id_ = session_of_path(file.path)
     modified = datetime.fromtimestamp(file.stat.mtime_ns / 1e9, UTC).date().isoformat()
     return SessionSummary(
         id=id_,
         path=file.path,
+        title=title,
         folder=id_.partition("/")[0] if "/" in id_ else "",
         day=(indexed.day if indexed else None) or modified,
         # The readable text of a transcript has one line per turn.

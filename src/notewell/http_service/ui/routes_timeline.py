@@ -27,7 +27,7 @@ from notewell.http_service.context import Caller, CallerDep
 from notewell.http_service.observability import AUDIT_FILE
 from notewell.http_service.ui.note_card import NoteCards, note_card
 from notewell.http_service.ui.note_view import modified_times
-from notewell.http_service.ui.schemas import RecallHit, TimelineEvent, TimelineList
+from notewell.http_service.ui.schemas_history import RecallHit, TimelineEvent, TimelineList
 from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.index import ListedNote
 from notewell.memory import Memory

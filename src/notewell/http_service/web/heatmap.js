@@ -33,14 +33,19 @@ export function heatmap(days, chosen, pick) {
       el("div", { class: "heat-scroll", tabindex: "-1" }, grid(year, byDay, most, chosen, pick)),
       legend(),
     );
-    requestAnimationFrame(() =>
-      node
-        .querySelector(".day[tabindex='0']")
-        .scrollIntoView({ block: "nearest", inline: "center" }),
-    );
+    requestAnimationFrame(() => showCurrent(node));
   }
   draw();
   return node;
+}
+
+/** Scrolls to the current day; at the left a month begins, so that its name can be read. */
+function showCurrent(node) {
+  const scroll = node.querySelector(".heat-scroll");
+  node.querySelector(".day[tabindex='0']").scrollIntoView({ block: "nearest", inline: "center" });
+  const left = (one) => one.offsetLeft - scroll.offsetLeft;
+  const months = [...node.querySelectorAll(".heat-month")].map(left).filter((at) => at <= scroll.scrollLeft);
+  if (scroll.scrollLeft) scroll.scrollLeft = months.at(-1) ?? 0;
 }
 
 /** The 90th percentile: one day with an import must not make all others pale. */

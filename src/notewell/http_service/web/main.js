@@ -41,6 +41,7 @@ const page = {
   views: VIEWS,
   can: (scope) => canDo(scope),
   say,
+  meetAgain,
   add: () => addNote(page),
   theme: (choice) => setTheme(choice),
 };
@@ -195,6 +196,12 @@ async function choose(agent) {
   open = { view: null, it: null };
   page.events.reopen();
   show();
+}
+
+/** The frame again, after something in it changed: agents were added or removed. */
+async function meetAgain() {
+  page.me = await meet();
+  if (page.me) drawMe();
 }
 
 async function start() {

@@ -18,9 +18,9 @@ export function nearText(near) {
 export function viewText(map, count) {
   const drawn =
     map.of > map.points.length
-      ? `; ${whole(map.points.length)} of ${whole(map.of)} are shown`
+      ? ` The map shows ${whole(map.points.length)} of ${whole(map.of)}.`
       : "";
-  return `${counted(count, "point")} in view, from the centre${drawn}`;
+  return `${counted(count, "point")} in view; the list begins at the centre.${drawn}`;
 }
 
 export function hitOf(map, index) {

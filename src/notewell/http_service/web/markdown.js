@@ -6,7 +6,7 @@
 // Each block knows its first and last line, so that the lines of a citation can be highlighted.
 
 import { el } from "./dom.js";
-import { inline } from "./markdown_inline.js";
+import { inline, MAX_CHARS } from "./markdown_inline.js";
 
 const MAX_DEPTH = 8; // Quotes and lists deeper than this are drawn as text.
 const WRAPPED_CHARS = 60; // Lines that are all longer were wrapped by an editor: one paragraph.
@@ -16,6 +16,7 @@ const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
 const RULE = /^\s{0,3}([-*_])\s*(?:\1\s*){2,}$/;
 const QUOTE = /^\s{0,3}>\s?/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)(.*)$/;
+const TABLE_ROW = /^\s*\|.*\|.*\|\s*$/;
 const TABLE_RULE = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
 const COMMENT = /^\s*<!--.*-->\s*$/;
 
@@ -51,7 +52,8 @@ function block(lines, at, how) {
   if (RULE.test(line)) return [el("hr", {}), at + 1];
   if (how.depth < MAX_DEPTH && QUOTE.test(line)) return quote(lines, at, how);
   if (how.depth < MAX_DEPTH && ITEM.test(line)) return list(lines, at, how);
-  if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "")) return table(lines, at, how);
+  if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "")) return table(lines, at, how, 1);
+  if (TABLE_ROW.test(line)) return table(lines, at, how, 0);
   return paragraph(lines, at, how);
 }
 
@@ -120,15 +122,17 @@ function item(lines, at, end, [, indent, marker, space, content], how) {
 
 const deeper = (how, at) => ({ ...how, first: how.first + at, depth: how.depth + 1 });
 
-function table(lines, at, how) {
-  let end = at + 2;
+/** With a row of titles and a rule below it; or rows alone, as a snippet has them. */
+function table(lines, at, how, titles) {
+  const first = at + 2 * titles;
+  let end = first;
   while (end < lines.length && lines[end].includes("|") && lines[end].trim()) end += 1;
   const row = (line, name) => el("tr", {}, cells(line).map((cell) => el(name, {}, text(cell, how))));
   const inner = el(
     "table",
     {},
-    el("thead", {}, row(lines[at], "th")),
-    el("tbody", {}, lines.slice(at + 2, end).map((line) => row(line, "td"))),
+    titles > 0 && el("thead", {}, row(lines[at], "th")),
+    el("tbody", {}, lines.slice(first, end).filter((line) => !TABLE_RULE.test(line)).map((line) => row(line, "td"))),
   );
   return [placed("div", { class: "md-table", tabindex: "0" }, how, at, end - 1, inner), end];
 }
@@ -146,7 +150,9 @@ function paragraph(lines, at, how) {
   while (end < lines.length && !startsBlock(lines, end, how)) end += 1;
   const own = lines.slice(at, end).map((line) => line.replace(/\s+$/, ""));
   const isWrapped = own.slice(0, -1).every((line) => line.length > WRAPPED_CHARS);
-  const content = own.map((line, place) => [place > 0 && (isWrapped ? " " : el("br", {})), text(line.trim(), how)]);
+  const whole = own.map((line) => line.trim()).join(" ");
+  // Bold or code may go on in the next line of a wrapped paragraph.
+  const content = isWrapped && whole.length <= MAX_CHARS ? text(whole, how) : own.map((line, place) => [place > 0 && (isWrapped ? " " : el("br", {})), text(line.trim(), how)]);
   return [placed("p", { dir: "auto" }, how, at, end - 1, content), end];
 }
 
@@ -154,7 +160,7 @@ function startsBlock(lines, at, how) {
   const line = lines[at];
   if (!line.trim() || COMMENT.test(line) || FENCE.test(line) || HEADING.test(line) || RULE.test(line)) return true;
   if (how.depth >= MAX_DEPTH) return false;
-  return QUOTE.test(line) || ITEM.test(line) || (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? ""));
+  return QUOTE.test(line) || ITEM.test(line) || TABLE_ROW.test(line) || (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? ""));
 }
 
 const text = (source, how) => inline(source, how);

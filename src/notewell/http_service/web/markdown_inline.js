@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { toNote } from "./places.js";
 
-const MAX_CHARS = 5000; // A longer line is data, not prose; patterns on it would be slow.
+export const MAX_CHARS = 5000; // A longer line is data, not prose; patterns on it would be slow.
 const MAX_DEPTH = 4;
 
 /** Around highlighted words. Private-use characters, removed from the text of a note first. */

@@ -5,7 +5,7 @@ import { el, fill, icon } from "./dom.js";
 import { bytes, counted, moment } from "./format.js";
 import { chunkText, drawLines } from "./lines.js";
 import { markdown } from "./markdown.js";
-import { lines, toNote, toSearch } from "./places.js";
+import { lines, toNote, toSearch, toTag } from "./places.js";
 import { asker, empty } from "./states.js";
 import { takeBack } from "./undo.js";
 
@@ -71,7 +71,7 @@ function head(note, back, turn) {
       "p",
       { class: "where" },
       el("span", { class: "path" }, note.path),
-      note.tags.map((tag) => el("span", { class: "badge badge-quiet" }, tag)),
+      note.tags.map((tag) => el("a", { class: "badge badge-quiet", href: toTag(tag) }, tag)),
     ),
     el(
       "div",

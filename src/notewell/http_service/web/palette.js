@@ -56,7 +56,9 @@ export function openPalette(page) {
     try {
       const { signal } = state.asked;
       const { cards } = await get(`/v1/page/cards?${query({ filter: text })}`, { signal });
-      draw([...known, ...cards.slice(0, NOTES).map(noteItem), ...ask]);
+      const isNamed = ({ title }) => title.toLowerCase().includes(text.toLowerCase());
+      const named = [...cards.filter(isNamed), ...cards.filter((card) => !isNamed(card))];
+      draw([...known, ...named.slice(0, NOTES).map(noteItem), ...ask]);
     } catch {
       // Without the list of notes, the rest still works.
     }

@@ -19,6 +19,8 @@ export function route(hash = location.hash) {
 }
 
 export const toSearch = (text) => place("search", "", { q: text });
+/** The notes with a tag, the newest first. */
+export const toTag = (tag) => toSearch(/\s/.test(tag) ? `tag:"${tag}"` : `tag:${tag}`);
 export const toNote = (path, lines) => place("notes", path, { line: lines });
 export const toDay = (day) => place("notes", "", { day });
 export const toSession = (id, line) => place("sessions", id, { line });

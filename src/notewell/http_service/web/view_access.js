@@ -49,7 +49,7 @@ function agentsPart(page, agents, canChange, again) {
     return part("Agents", "Agents are configured in the settings file; one that you add there is served a second later.", names);
   }
   const status = el("div", { role: "status" });
-  const run = (deed) => deed().then(again, (error) => fill(status, failed(error)));
+  const run = (deed) => deed().then(() => Promise.all([page.meetAgain(), again()]), (error) => fill(status, failed(error)));
   const rows = agents.map((name) => {
     const question = "It is served no more. Its notes stay in the database.";
     const drop = async () => (await sure(`Remove the agent ${name}?`, question, "Remove")) && run(() => remove(`/v1/agents/${encodeURIComponent(name)}`));

@@ -5,7 +5,7 @@ import { el, fill, icon, settled } from "./dom.js";
 import { counted, day, longDay, whole } from "./format.js";
 import { drawFolders } from "./folders.js";
 import { notePane } from "./note.js";
-import { place, query } from "./places.js";
+import { place, query, toTag } from "./places.js";
 import { asker, empty } from "./states.js";
 
 const FOLLOW_MS = 60; // Holding j down must not load every note on the way.
@@ -187,7 +187,7 @@ class NotesView {
         { class: "where" },
         card.pinned ? el("span", { class: "path" }, card.path) : el("time", { datetime: iso }, day(iso)),
         folder && el("span", {}, folder),
-        card.tags.map((tag) => el("span", { class: "badge badge-quiet" }, tag)),
+        card.tags.map((tag) => el("a", { class: "badge badge-quiet", href: toTag(tag) }, tag)),
       ),
     );
   }

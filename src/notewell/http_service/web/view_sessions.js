@@ -131,7 +131,7 @@ function row(one, current) {
   return el(
     "li",
     {},
-    el("a", { class: "row-link", href: toSession(one.id), "data-row": true, ...here }, name(one)),
+    el("a", { class: "row-link two-lines", href: toSession(one.id), "data-row": true, dir: "auto", title: one.id, ...here }, name(one)),
     el(
       "p",
       { class: "where" },
@@ -140,7 +140,8 @@ function row(one, current) {
   );
 }
 
-const name = (one) => one.id.replace(/^.*\//, "");
+/** What was said first; the id is for machines. */
+const name = (one) => one.title ?? one.id.replace(/^.*\//, "");
 
 function mark(list, id) {
   for (const link of list.querySelectorAll("a.row-link")) {
@@ -156,12 +157,13 @@ function drawTalk(node, talk, found, wanted) {
     found?.day && day(found.day),
     counted(talk.turns.length, "turn"),
     masks > 0 && counted(masks, "secret masked", "secrets masked"),
+    talk.turns.length > 0 && el("code", {}, name(talk)),
   ];
   const head = el(
     "header",
     { class: "note-head" },
     el("a", { class: "back", href: place("sessions"), "data-back": true }, icon("back"), "Sessions"),
-    el("h1", {}, name(found ?? talk)),
+    el("h1", { class: "two-lines", dir: "auto" }, talk.turns[0]?.text || name(talk)),
     el(
       "p",
       { class: "where" },

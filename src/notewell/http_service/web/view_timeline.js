@@ -23,6 +23,8 @@ export function open(page, where) {
   function update(next, { quietly = false } = {}) {
     which = Object.hasOwn(TABS, next.of) ? next.of : "";
     fill(tabs, Object.entries(TABS).map(([of, label]) => tab(label, of, which)));
+    const current = tabs.querySelector("[aria-current]");
+    requestAnimationFrame(() => (tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - 16));
     if (which === "never")
       return ask((signal) => get("/v1/page/never", { signal }), ({ notes }) => drawNever(body, notes), { quietly });
     const load = (signal) => get(`/v1/page/timeline?${query({ kind: which || "all" })}`, { signal });
@@ -109,15 +111,17 @@ function row(page, event, again) {
 
 const who = ({ who: tool, by }) => el("b", {}, by ? `${by} (${tool})` : tool);
 
-const noteLink = ({ path, title }) => el("a", { class: "row-link", href: toNote(path), "data-row": true, dir: "auto", title: path }, title ?? path);
+const noteLink = ({ path }, text) => el("a", { class: "row-link", href: toNote(path), "data-row": true, dir: "auto", title: path }, text ?? path);
 
 function captured(event, page, again) {
   const status = el("div", { role: "status" });
+  // An entry is known by what it says, a whole note by its title.
+  const headline = (!event.whole && event.text) || event.title;
   const undo = event.canUndo && page.can("admin") && el("button", { type: "button", class: "small", "aria-label": `Undo ${event.id}`, onClick: () => takeBack(page, event.path, event.id, status, again) }, icon("undo"), "Undo");
   return [
-    el("div", { class: "event-head" }, noteLink(event), undo),
-    event.text && event.text !== event.title && el("p", { class: "event-text", dir: "auto" }, event.text),
-    el("p", { class: "where" }, el("span", {}, who(event), event.whole ? " wrote this note" : " added an entry"), event.undone && el("span", { class: "badge" }, "undone")),
+    el("div", { class: "event-head" }, noteLink(event, headline), undo),
+    event.whole && event.text && el("p", { class: "event-text", dir: "auto" }, event.text),
+    el("p", { class: "where" }, el("span", {}, who(event), event.whole ? " wrote this note" : " added an entry"), el("span", { class: "path" }, event.path), event.undone && el("span", { class: "badge" }, "undone")),
     status,
   ];
 }
@@ -135,7 +139,7 @@ const given = (hit) => el("li", {}, el("a", { href: toHit(hit), title: hit.path 
 
 function changed(event) {
   return [
-    el("div", { class: "event-head" }, noteLink(event)),
+    el("div", { class: "event-head" }, noteLink(event, event.title)),
     event.text && el("p", { class: "event-text", dir: "auto" }, event.text),
     el("p", { class: "where" }, el("span", {}, "changed on disk"), el("span", { class: "path" }, event.path)),
   ];

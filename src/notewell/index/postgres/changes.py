@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.core import chunk_words, without_markers
 from notewell.index.postgres.generations import GenerationRows
+from notewell.index.postgres.half_vectors import LARGE_MEMORY, copy_halves, remove_halves
 from notewell.index.postgres.text_writer import TextWriter
 from notewell.index.postgres.vectors import vector_text
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
@@ -41,6 +42,7 @@ class IndexChanges:
         self._last_id = generation.last_id
         self._counts = {WAITING: 0, EMBEDDED: 0, UNREAD: 0}
         """How many chunks more there are of each state."""
+        self._embedded = generation.embedded
 
     def chunks_of(self, path: str) -> dict[str, list[int]]:
         """The chunks of a note by digest; of equal chunks the oldest comes last."""
@@ -83,6 +85,8 @@ class IndexChanges:
         if not ids:
             return
         self.rows.execute("DELETE FROM notewell.vectors WHERE {own} AND id = ANY(%s)", (ids,))
+        if self.generation.has_halves:
+            remove_halves(self.rows, ids)
         removed = self.rows.select(
             "DELETE FROM notewell.chunks WHERE {own} AND id = ANY(%s) RETURNING id, block, state",
             (ids,),
@@ -90,6 +94,7 @@ class IndexChanges:
         self.text.remove((chunk_id, block) for chunk_id, block, _ in removed)
         for _, _, state in removed:
             self._counts[state] -= 1
+            self._embedded -= state == EMBEDDED
 
     def mark_unread(self, path: str, digests: Sequence[str]) -> None:
         self.write()
@@ -120,12 +125,15 @@ class IndexChanges:
             if waiting.get(chunk.id) == chunk.digest
         ]
         self.rows.insert("vectors", "id source vector windows", "int8 text vector bytea", rows)
+        if self.generation.has_halves:
+            copy_halves(self.rows, [row[0] for row in rows])
         self.rows.execute(
             "UPDATE notewell.chunks SET state = %s WHERE {own} AND id = ANY(%s)",
             (EMBEDDED, [row[0] for row in rows]),
         )
         self._counts[WAITING] -= len(rows)
         self._counts[EMBEDDED] += len(rows)
+        self._embedded += len(rows)
         return len(rows)
 
     # -- writing ---------------------------------------------------------------------------------
@@ -164,7 +172,7 @@ class IndexChanges:
     def _count(self) -> None:
         """The numbers in the row of the generation are always those of its chunks."""
         if any(self._counts.values()) or self._last_id != self.generation.last_id:
-            GenerationRows(self.transaction, self._scope, self.number).execute(
+            self._own_rows().execute(
                 "UPDATE notewell.generations SET last_id = %s, chunks = chunks + %s, "
                 "waiting = waiting + %s, unread = unread + %s WHERE {own}",
                 (
@@ -178,9 +186,19 @@ class IndexChanges:
 
     def end(self) -> None:
         self.write()
-        GenerationRows(self.transaction, self._scope, self.number).execute(
-            "UPDATE notewell.generations SET commits = commits + 1, written_at = now() WHERE {own}"
+        rows, has_halves = self._own_rows(), self.generation.has_halves
+        if not has_halves and self._embedded >= LARGE_MEMORY:
+            copy_halves(rows, None)
+            has_halves = True
+        rows.execute(
+            "UPDATE notewell.generations SET commits = commits + 1, written_at = now(), "
+            "half_commits = CASE WHEN %s THEN commits + 1 END WHERE {own}",
+            (has_halves,),
         )
+
+    def _own_rows(self) -> GenerationRows:
+        """With the number that the generation has now; a purge gives it a new one."""
+        return GenerationRows(self.transaction, self._scope, self.number)
 
 
 def _storable(text: str) -> str:

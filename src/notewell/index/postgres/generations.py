@@ -26,12 +26,12 @@ LAYOUT = 1
 """Of the rows of an index. An index of another layout is built again; there is no migration for
 what is a copy."""
 
-PARTS = ("postings", "vectors", "chunks", "files")
+PARTS = ("postings", "half_vectors", "vectors", "chunks", "files")
 """The tables with the rows of a generation."""
 
 _COLUMNS = (
     "generation, commits, layout, identity, cosine_scale, last_id, chunks, waiting, unread, "
-    "is_suspect, extract(epoch FROM written_at)::float8"
+    "is_suspect, extract(epoch FROM written_at)::float8, half_commits"
 )
 
 
@@ -49,6 +49,12 @@ class Generation(NamedTuple):
     unread: int
     is_suspect: bool
     written_at_s: float
+    half_commits: int | None
+
+    @property
+    def has_halves(self) -> bool:
+        """Whether `half_vectors` has all vectors."""
+        return self.half_commits == self.commits
 
     @property
     def name(self) -> str:
@@ -112,11 +118,15 @@ class GenerationRows:
         self.key = (*scope, number)
 
     def _bound(self, sql: str, values: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-        before, found, after = sql.partition("{own}")
-        if not found:
+        first, *others = sql.split("{own}")
+        if not others:
             raise ValueError("a statement must name the rows of its generation")
-        place = before.count("%s")
-        return f"{before}{self.OWN}{after}", (*values[:place], *self.key, *values[place:])
+        bound, place = list(values[: first.count("%s")]), first.count("%s")
+        for part in others:
+            end = place + part.count("%s")
+            bound += [*self.key, *values[place:end]]
+            place = end
+        return self.OWN.join((first, *others)), tuple(bound)
 
     def select(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._transaction.rows(*self._bound(sql, values))

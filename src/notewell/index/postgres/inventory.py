@@ -48,6 +48,14 @@ class PostgresInventory:
             for start, end, heading, state in rows
         ]
 
+    def opening(self, path: str, chars: int) -> str:
+        rows = self._rows.select(
+            "SELECT left(text, %s) FROM notewell.chunks "
+            "WHERE {own} AND path = %s ORDER BY start_line, id LIMIT 1",
+            (chars, path),
+        )
+        return "".join(text for (text,) in rows)
+
     def chars(self) -> dict[str, int]:
         return dict(
             self._rows.select(

@@ -154,7 +154,7 @@ class PostgresStore:
         return self._held("embedder", 0)
 
     def _lease(self, name: str) -> AdvisoryLease:
-        return AdvisoryLease(self.scope, f"index {name} {self.workspace}")
+        return AdvisoryLease(self.scope, f"index {name}", self.workspace)
 
     @contextmanager
     def _held(self, name: str, wait_s: float) -> Iterator[None]:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.core import unit_rows, window_cosines
 from notewell.index.postgres.generations import LAYOUT
+from notewell.index.postgres.half_vectors import count_wrong_halves, nearest_candidates
 from notewell.index.postgres.text_reader import TextIndex, TextReader
 from notewell.index.postgres.vectors import exact_cosines, nearest_ids, read_vectors
 from notewell.index.records import ChunkRun, Counts, IndexedNote, StoredChunk
 from notewell.types import NoteStat, SessionFacts, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from notewell.core import TextMatches, TextQuery, TextStats
+    from notewell.core import TextMatches, TextQuery, TextStats, WindowCosines
     from notewell.index.postgres.generations import Generation, GenerationRows
     from notewell.index.postgres.inventory import PostgresInventory
     from notewell.index.postgres.memo import StateMemo
@@ -146,11 +147,13 @@ class PostgresView:
         rows = self._select(
             "SELECT path FROM notewell.files WHERE {own} AND folder = ANY(%s)", (list(folders),)
         )
-        found = self._select(
-            "SELECT id FROM notewell.chunks WHERE {own} AND path = ANY(%s) ORDER BY id",
-            ([path for (path,) in rows],),
+        return sorted(self.chunks_of_notes([path for (path,) in rows]))
+
+    def chunks_of_notes(self, paths: Collection[str]) -> list[int]:
+        rows = self._select(
+            "SELECT id FROM notewell.chunks WHERE {own} AND path = ANY(%s)", (list(paths),)
         )
-        return [one for (one,) in found]
+        return [one for (one,) in rows]
 
     def chunks_of(self, path: str) -> list[int]:
         return [chunk.id for chunk in self._of_path(path)]
@@ -215,8 +218,12 @@ class PostgresView:
     def all_postings(self) -> list[tuple[int, int, bytes]]:
         return self._rows.postings(None, None)
 
-    def stored_vector(self, chunk_id: int) -> WindowedVector | None:
-        return self._vectors([chunk_id], self._memo())[chunk_id]
+    def wrong_halves(self) -> int:
+        return count_wrong_halves(self._rows) if self._generation().has_halves else 0
+
+    def stored_vectors(self, ids: Sequence[int]) -> dict[int, WindowedVector]:
+        """Not kept: these are the vectors of all chunks, piece by piece."""
+        return read_vectors(self._rows, ids)
 
     # -- searching -------------------------------------------------------------------------------
 
@@ -244,18 +251,21 @@ class PostgresView:
         unit = unit_rows(vector[None], generation.identity().dims)[0]
         if k < 1:
             return []
-        if generation.chunks > SMALL_MEMORY:
+        if generation.chunks > SMALL_MEMORY and not generation.has_halves:
             return nearest_ids(self._rows, unit, sources, k)
         memo = self._memo()
-        self._read_small(memo)
-        ids = [one for one, chunk in memo.chunks.items() if chunk.source in sources]
+        if generation.has_halves:
+            ids = nearest_candidates(self._rows, unit, sources, k)
+        else:
+            self._read_small(memo)
+            ids = [one for one, chunk in memo.chunks.items() if chunk.source in sources]
         cosines = exact_cosines(unit, self._vectors(ids, memo), ids)
         return sorted(cosines, key=lambda one: (-cosines[one], one))[:k]
 
     def cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, float]:
         return exact_cosines(vector, self._vectors(ids, self._memo()), ids)
 
-    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> dict[int, tuple[float, ...]]:
+    def window_cosines(self, vector: Vectors, ids: Sequence[int]) -> WindowCosines:
         known = self._vectors(ids, self._memo())
         rows = {one: known[one] for one in ids}
         return window_cosines(

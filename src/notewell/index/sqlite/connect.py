@@ -21,6 +21,7 @@ from notewell.errors import (
     NotewellError,
     StateNotWritable,
 )
+from notewell.files import give_to_owner, has_locks
 from notewell.index.sqlite.schema import APPLICATION_ID, SCHEMA
 
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ def open_new(path: Path) -> apsw.Connection:
 def create_empty(path: Path) -> None:
     try:
         # SQLite would create it with mode 0644. O_EXCL: a file that is already there is not ours.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            give_to_owner(fd, path.parent.stat())
+        finally:
+            os.close(fd)
     except OSError as error:
         raise StateNotWritable(str(path.parent), error.strerror or str(error)) from error
 
@@ -106,12 +111,12 @@ def is_damage(error: IndexUnreadable) -> bool:
 
 def open_reader(path: Path) -> apsw.Connection:
     """Read-only. If the shared memory of WAL cannot be created (a read-only folder, a full disk),
-    a file that is completely checkpointed is read without it, as immutable."""
+    or if the file system has no locks, a file that is completely checkpointed is read without
+    them, as immutable."""
     db = _open(str(path), apsw.SQLITE_OPEN_READONLY)
     try:
-        # SQLite opens files lazily: only the first statement shows whether this one can be read.
-        db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError) as error:
+        _read_first(db, path)
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, StateNotWritable) as error:
         db.close()
         if not (_lacks_shared_memory(error) and _is_checkpointed(path)):
             raise
@@ -122,12 +127,28 @@ def open_reader(path: Path) -> apsw.Connection:
     return db
 
 
+def _read_first(db: apsw.Connection, path: Path) -> None:
+    """SQLite opens files lazily: only the first statement shows whether this one can be read."""
+    first = "SELECT 1 FROM sqlite_schema LIMIT 1"
+    try:
+        db.set_busy_timeout(0)
+        db.execute(first).fetchall()
+    except apsw.BusyError as error:
+        # SQLite takes "no locks available" for a busy file, and would wait for nobody.
+        if not has_locks(path.parent):
+            raise StateNotWritable(str(path.parent), "its file system has no locks") from error
+        db.set_busy_timeout(BUSY_MS)
+        db.execute(first).fetchall()
+    finally:
+        db.set_busy_timeout(BUSY_MS)
+
+
 def is_immutable(db: apsw.Connection) -> bool:
     """Whether `open_reader` had to work without locks; then later changes go unnoticed."""
     return bool(db.open_flags & apsw.SQLITE_OPEN_URI)
 
 
-def _lacks_shared_memory(error: apsw.Error) -> bool:
+def _lacks_shared_memory(error: Exception) -> bool:
     result = getattr(error, "extendedresult", None)
     return not isinstance(error, apsw.IOError) or result in _NO_SHARED_MEMORY
 
@@ -151,6 +172,8 @@ def _prepare_writer(db: apsw.Connection) -> None:
     db.pragma("journal_mode", "wal")
     # FULL: a commit that we report is on disk, not in a write cache.
     db.pragma("synchronous", "full")
+    # Only macOS has this call, and there it is needed: see `files.sync_file`.
+    db.pragma("fullfsync", "on")
     db.pragma("temp_store", "memory")
 
 

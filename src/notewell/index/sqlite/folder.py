@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.errors import IndexUnreadable, OldTextLeft, StateNotWritable
-from notewell.files import make_private, replace_file, sync_directory
+from notewell.files import make_private, replace_file, sync_directory, sync_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,6 +231,6 @@ def _line(generation: Path) -> bytes:
 def _sync_file(path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR)
     try:
-        os.fsync(descriptor)
+        sync_file(descriptor)
     finally:
         os.close(descriptor)

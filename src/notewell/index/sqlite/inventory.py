@@ -45,6 +45,13 @@ class SqliteInventory:
             for start, end, heading, embedded in rows
         ]
 
+    def opening(self, path: str, chars: int) -> str:
+        rows = self._select(
+            "SELECT substr(text, 1, ?) FROM chunks WHERE path = ? ORDER BY start_line, id LIMIT 1",
+            (chars, path),
+        )
+        return "".join(text for (text,) in rows)
+
     def chars(self) -> dict[str, int]:
         rows = self._select("SELECT path, sum(length(text)) FROM chunks GROUP BY path")
         return dict(rows)

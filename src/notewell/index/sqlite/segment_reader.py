@@ -14,7 +14,9 @@ inside functions, so that a command that needs no vectors does not load numpy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain, count
+from math import inf, sqrt
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import apsw
 import numpy as np
@@ -22,6 +24,9 @@ import numpy as np
 from notewell.core import unit_rows
 from notewell.index.sqlite.connect import reading, select
 from notewell.index.sqlite.quantization import Scratch, Segment, highest, products
+from notewell.index.sqlite.vectors import exact_cosines
+from notewell.last_values import LastValues
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +51,21 @@ BY_CODES, BY_CODES_A_RESULT = 16, 1
 ROUNDING = 1e-6
 """The error of a matrix product in float32: rows that are closer than this are compared again."""
 
+FEW_ROWS = 256
+"""So many rows are compared with every query, once. Of a source with at most so many, a copy in
+float64 is kept: to convert them for every query takes longer than to compare them."""
+KEPT_NUMBERS = 1_000_000
+"""Of these copies, in all readers of a process: 8 MB."""
+
 
 # -- searching ------------------------------------------------------------------------------------
+
+
+class AllCosines(NamedTuple):
+    """A query, and the cosines of all chunks of a small index."""
+
+    query: Floats
+    by_id: dict[int, float]
 
 
 class SegmentReader:
@@ -64,6 +82,8 @@ class SegmentReader:
         self._compared: list[RowTable] = []
         """Rows that the last query compared exactly, or that are resident anyway."""
         self._compared_version = b""
+        self._all: AllCosines | None = None
+        """Those of the last query; None if it was not compared with all rows."""
 
     @property
     def answered_by(self) -> str:
@@ -77,11 +97,14 @@ class SegmentReader:
         # One snapshot for the version check and all rows that are read after it.
         with reading(db):
             asked = self._brought_up_to_date(db, sources)
+            segments = [segment for source in asked for segment in source.segments.values()]
+            self._compared = [source.tail.table() for source in asked]
+            self._all = None
+            if not segments and sum(map(len, self._compared)) <= FEW_ROWS:
+                return self._compare_all(query, k)
             # unit_rows also refuses a query vector of another model's length.
             unit = unit_rows(query[None], self._dims)[0]
-            segments = [segment for source in asked for segment in source.segments.values()]
             found = [source.tail.nearest(unit, k) for source in asked]
-            self._compared = [source.tail.table() for source in asked]
             if segments:
                 # The codes pay off from the second query on: a short-lived process makes one.
                 if self._asked and sum(map(len, segments)) <= self._codes_rows:
@@ -110,24 +133,31 @@ class SegmentReader:
             source.bring_to(db, version)
         return asked
 
-    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
+    def _compare_all(self, query: Floats, k: int) -> list[tuple[int, float]]:
+        tables = [table for table in self._compared if len(table)]
+        self._answered_by, self._asked = "exact", True
+        precise = query.astype(np.float64)
+        length = sqrt(precise @ precise) if query.shape == (self._dims,) else 0.0
+        if not 0.0 < length < inf:
+            unit_rows(query[None], self._dims)  # Says why it is refused.
+        found = [(table.ids, exact_cosines(table.rows, query)) for table in tables]
+        self._all = AllCosines(query, _by_id(found))
+        return _best([(ids, products / length) for ids, products in found], k)
+
+    def cosines(
+        self, db: apsw.Connection, query: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
         with reading(db):
             ((dims, version),) = select(db, "SELECT dims, version FROM vec_state")
-            wanted = np.array(sorted(set(ids)), np.int64)
-            parts = []
             # The version is random, so that no other state of an index has the same one.
-            for table in self._compared if version == self._compared_version else ():
-                parts.append(table.rows_of(wanted))
-                if len(parts[-1][0]) == len(wanted):  # Of a small index the first one has all.
-                    break
-                wanted = np.setdiff1d(wanted, parts[-1][0], assume_unique=True)
-            else:
-                parts.append(fetched(db, wanted, dims))
-        if len(parts) == 1:
-            return parts[0][0].tolist(), parts[0][1]
-        found = np.concatenate([ids for ids, _ in parts])
-        order = np.argsort(found)
-        return found[order].tolist(), np.concatenate([rows for _, rows in parts])[order]
+            tables = self._compared if version == self._compared_version else ()
+            wanted = set(ids)
+            if tables and self._all is not None and self._all.query is query:
+                known = self._all.by_id
+                if wanted <= known.keys():
+                    return {one: cosine for one, cosine in known.items() if one in wanted}
+            parts = _gathered(db, np.array(sorted(wanted), np.int64), tables, dims)
+        return _by_id([(found, exact_cosines(rows, query)) for found, rows in parts])
 
     def _candidates(self, segments: list[Segment], query: Floats, k: int) -> Ids:
         """The ids of the sealed rows whose stored vectors are compared exactly."""
@@ -161,16 +191,36 @@ class RowTable:
 
     def __init__(self, ids: Ids, rows: Vectors) -> None:
         self._order = np.argsort(ids)
-        self._ids, self._rows = ids, rows
+        self.ids, self.rows = ids, rows
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def in_float64(self) -> RowTable:
+        """The same numbers, ascending by id."""
+        return RowTable(self.ids[self._order], self.rows[self._order].astype(np.float64))
 
     def rows_of(self, wanted: Ids) -> tuple[Ids, Vectors]:
         """Those of the wanted ones that it has."""
-        if not len(self._ids):
-            return self._ids, self._rows
-        near = np.searchsorted(self._ids, wanted, sorter=self._order)
-        places = self._order[np.minimum(near, len(self._ids) - 1)]
-        places = places[self._ids[places] == wanted]
-        return self._ids[places], self._rows[places]
+        if not len(self.ids) or np.array_equal(self.ids, wanted):
+            return self.ids, self.rows
+        near = np.searchsorted(self.ids, wanted, sorter=self._order)
+        places = self._order[np.minimum(near, len(self.ids) - 1)]
+        places = places[self.ids[places] == wanted]
+        return self.ids[places], self.rows[places]
+
+
+def _gathered(
+    db: apsw.Connection, wanted: Ids, tables: Sequence[RowTable], dims: int
+) -> list[tuple[Ids, Vectors]]:
+    """The vectors of these chunks: from the tables, and from the index what they lack."""
+    parts = []
+    for table in tables:
+        parts.append(table.rows_of(wanted))
+        if len(parts[-1][0]) == len(wanted):  # Of a small index the first one has all.
+            return parts
+        wanted = np.setdiff1d(wanted, parts[-1][0], assume_unique=True)
+    return [*parts, fetched(db, wanted, dims)]
 
 
 class _Source:
@@ -215,7 +265,11 @@ class _Source:
 class _Tail:
     """The unsealed rows in one matrix, in any order, with spare capacity."""
 
+    _states = count()
+    _kept: ClassVar[LastValues[RowTable]] = LastValues(KEPT_NUMBERS)
+
     def __init__(self, dims: int) -> None:
+        self._state = next(self._states)
         self._n = 0
         self._ids = np.empty(0, np.int64)
         self._rows = np.empty((0, dims), np.float32)
@@ -225,11 +279,14 @@ class _Tail:
         """Valid until `become`."""
         if self._table is None:
             self._table = RowTable(self._ids[: self._n], self._rows[: self._n])
-        return self._table
+        if self._n > FEW_ROWS:
+            return self._table
+        size = self._n * self._rows.shape[1]
+        return self._kept.get(self._state, size, self._table.in_float64)
 
     def become(self, db: apsw.Connection, ids: Ids) -> None:
         """Cache exactly these ids; only new ones are read."""
-        self._table = None
+        self._table, self._state = None, next(self._states)
         cached = self._ids[: self._n]
         stays = np.isin(cached, ids)
         # Ids are unique. To find that out, numpy would load its module of masked arrays.
@@ -253,9 +310,10 @@ class _Tail:
         self._ids[:kept], self._rows[:kept] = ids, rows
 
     def nearest(self, query: Floats, k: int) -> Found:
+        if self._n <= max(FEW_ROWS, 2 * k):  # To leave out some would take longer.
+            table = self.table()
+            return _scored(table.ids, table.rows, query)
         ids, rows = self._ids[: self._n], self._rows[: self._n]
-        if len(ids) <= 2 * k:  # To leave out a few would take longer.
-            return _scored(ids, rows, query)
         scores = products(rows, query)
         bound = scores[highest(scores, k)].min()
         places = np.flatnonzero(scores >= bound - ROUNDING)
@@ -265,7 +323,13 @@ class _Tail:
 def _scored(ids: Ids, rows: Vectors, query: Floats) -> Found:
     # Row by row in float64: equal vectors get equal cosines wherever they are stored,
     # which a matrix product does not promise, so that ties really break by id.
-    return ids, (rows * query).sum(axis=1, dtype=np.float64)
+    return ids, np.vecdot(rows.astype(np.float64, copy=False), query.astype(np.float64))
+
+
+def _by_id(found: list[Found]) -> dict[int, float]:
+    """The cosines, ascending by id."""
+    pairs = [zip(ids.tolist(), cosines.tolist(), strict=True) for ids, cosines in found]
+    return dict(pairs[0] if len(pairs) == 1 else sorted(chain.from_iterable(pairs)))
 
 
 def _best(found: list[Found], k: int) -> list[tuple[int, float]]:

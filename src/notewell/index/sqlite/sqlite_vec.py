@@ -14,6 +14,7 @@ import apsw
 from notewell.core import unit_rows
 from notewell.errors import BadSetting
 from notewell.index.sqlite.connect import reading, select
+from notewell.index.sqlite.vectors import exact_cosines
 from notewell.records import dataclass
 
 if TYPE_CHECKING:
@@ -114,8 +115,11 @@ class SqliteVecReader:
     def answered_by(self) -> str:
         return "sqlite-vec"
 
-    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
-        return SqliteVecDriver(self._library).stored(db, ids)
+    def cosines(
+        self, db: apsw.Connection, query: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
+        found, rows = SqliteVecDriver(self._library).stored(db, ids)
+        return dict(zip(found, exact_cosines(rows, query).tolist(), strict=True))
 
     def nearest(
         self, db: apsw.Connection, query: NDArray[np.float32], sources: Sequence[str], k: int

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from notewell.ports import Vectors
 
 
+def exact_cosines(rows: NDArray[np.floating], query: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Rounded to nine digits."""
+    import numpy as np
+
+    # In float64 and row by row: a matrix product rounds differently depending on where a row is
+    # stored, and the same index would then give different scores.
+    products: NDArray[np.float64] = np.vecdot(
+        rows.astype(np.float64, copy=False), query.astype(np.float64)
+    )
+    return products.round(9)
+
+
 class VectorReader(Protocol):
     """Answers queries; one for each thread. It may keep data in memory between queries."""
 
@@ -32,8 +44,11 @@ class VectorReader(Protocol):
         """(chunk id, cosine) of the `k` nearest chunks, best first, ties by id."""
         ...
 
-    def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
-        """As that of the driver; rows that the last query had are not read again."""
+    def cosines(
+        self, db: apsw.Connection, query: NDArray[np.float32], ids: Sequence[int]
+    ) -> dict[int, float]:
+        """As `exact_cosines`; chunks without a vector are left out. Rows that the last query had
+        are not read again."""
         ...
 
     @property

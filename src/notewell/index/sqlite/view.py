@@ -35,13 +35,13 @@ from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from notewell.core import TextQuery
+    from notewell.core import TextQuery, WindowCosines
     from notewell.index.sqlite.memo import ReadMemo
     from notewell.index.sqlite.postings import PostingReader
     from notewell.index.sqlite.vectors import VectorDriver, VectorReader
@@ -212,9 +212,11 @@ class SqliteView:
     def facts(self, ids: Iterable[int]) -> dict[int, ChunkFacts]:
         wanted = list(ids)
         known = {} if self._memo is None else self._memo.facts
-        missing = [chunk_id for chunk_id in wanted if chunk_id not in known]
-        if missing:
-            known |= {one: chunk.facts for one, chunk in self.chunks(missing).items()}
+        try:
+            return {chunk_id: known[chunk_id] for chunk_id in wanted}
+        except KeyError:
+            missing = [chunk_id for chunk_id in wanted if chunk_id not in known]
+        known |= {one: chunk.facts for one, chunk in self.chunks(missing).items()}
         return {chunk_id: known[chunk_id] for chunk_id in wanted if chunk_id in known}
 
     def sessions(self, paths: Iterable[str]) -> dict[str, SessionFacts]:
@@ -251,6 +253,13 @@ class SqliteView:
     def chunks_of(self, path: str) -> list[int]:
         rows = self._select(
             "SELECT id FROM chunks WHERE path = ? ORDER BY start_line, id", (path,)
+        )
+        return [chunk_id for (chunk_id,) in rows]
+
+    def chunks_of_notes(self, paths: Collection[str]) -> list[int]:
+        rows = self._select(
+            "SELECT id FROM chunks WHERE path IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(paths)),),
         )
         return [chunk_id for (chunk_id,) in rows]
 
@@ -405,21 +414,13 @@ class SqliteView:
         return [chunk_id for chunk_id, _ in near]
 
     def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
-        import numpy as np
+        return self._vectors().cosines(self._db, vector, ids)
 
-        # In float64 and row by row: a matrix product rounds differently depending on where a row
-        # is stored, and the same index would then give different scores.
-        found, rows = self._vectors().stored(self._db, ids)
-        exact = np.vecdot(rows.astype(np.float64), vector.astype(np.float64)).round(9)
-        return dict(zip(found, exact.tolist(), strict=True))
-
-    def window_cosines(
-        self, vector: NDArray[np.float32], ids: Sequence[int]
-    ) -> dict[int, tuple[float, ...]]:
+    def window_cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> WindowCosines:
         table = None if self._memo is None else self._memo.window_table(self._db, len(vector))
         if table is None:
             return window_cosines(vector, self._windows(ids))
-        return table.cosines(vector, ids)
+        return table.cosines(vector)
 
     def _windows(self, ids: Sequence[int]) -> dict[int, bytes]:
         known = {} if self._memo is None else self._memo.windows

@@ -1,0 +1,85 @@
+"""A command on a pseudo-terminal: what it shows, and a person who answers when asked."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="a terminal to answer on is POSIX's")
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+READ_BYTES = 1 << 16
+LIMIT_S = 120.0
+"""For one answer; a machine that is busy is slow, and a command that hangs must fail."""
+END_OF_INPUT = "\x04"
+INTERRUPT = "\x03"
+
+# The terminal must be the process's own, or Ctrl-C on it would reach nobody.
+_ON_ITS_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "notewell", *sys.argv[1:]])
+"""
+
+
+class Terminal:
+    """One run of `notewell`. Everything is on the terminal: input, output and errors."""
+
+    def __init__(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+        self._ours, theirs = pty.openpty()
+        self.shown = ""
+        """All that was shown up to now, as lines end in files."""
+        self._read_to = 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _ON_ITS_TERMINAL, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=cwd,
+            env=dict(environment),
+        )
+        os.close(theirs)
+
+    def until(self, text: str) -> str:
+        """Read on until this is shown; what was shown since the last answer."""
+        while text not in self.shown[self._read_to :]:
+            if not self._read():
+                pytest.fail(f"it ended before {text!r}:\n{self.shown}")
+        return self.shown[self._read_to :]
+
+    def answer(self, question: str, typed: str) -> str:
+        """Wait for a question, and type. The rest of what was shown before is returned."""
+        before = self.until(question)
+        self._read_to = len(self.shown)
+        os.write(self._ours, typed.encode())
+        return before
+
+    def end(self) -> int:
+        """Its exit code; all its output is in `shown`."""
+        while self._read():
+            pass
+        code = self._process.wait(timeout=LIMIT_S)
+        os.close(self._ours)
+        return code
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._ours], [], [], LIMIT_S)
+        if not ready:
+            self._process.send_signal(signal.SIGKILL)
+            pytest.fail(f"it neither ended nor asked:\n{self.shown}")
+        try:
+            data = os.read(self._ours, READ_BYTES)
+        except OSError:  # Linux: the other side is closed.
+            return False
+        self.shown += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
