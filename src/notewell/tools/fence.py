@@ -39,11 +39,11 @@ _OPENING = re.compile(f"[{re.escape(_ANGLES + _OTHERS)}]")
 # Letters of other scripts, numerals and signs; Unicode itself tells the styles of a letter.
 _ALIKE = {
     "r": "гƦꝛꝚᴦⲅꭇꭈꮁᎡᏒᖇꓣ𐒴𖼵𝈖",
-    "e": "еэҽє℮ꬲε⋿ᎬⴹꓰƎǝ3𑢦𑢮𐊆∃€",
+    "e": "еэҽєⲉ℮ꬲε⋿ᎬⴹꓰƎǝ3𑢦𑢮𐊆∃€",
     "c": "сϲⲥꮯ¢ↄɔᑕ🝌𑣩𑣲𐔜ꓚ𐐕𐐽𐌂𐊢",
-    "a": "аαɑ⍺@4∀ɐᎪᗅꓮ𖽀𐊠",
+    "a": "аαɑⲁ⍺@4∀ɐᎪᗅꓮ𖽀𐊠",
     "l": "ӏıiіⅼ|ǀ1ן∣ⲓɩ│!ɪιᏞᒪꓡꓲᛁⵏⳐ𖼖𖼨𐐛𐔦𐌉𐌠𐊊𑢣𑢲𑣃𝈪￨⏽ꙇꭵᎥ⍳۱🯱",
-    "d": "ԁժꓒꓓᎠᏧᗞᗪᑯ",
+    "d": "ԁժꓒꓓᎠᏧᗞᗪᑯⲇ∂",
 }
 _LETTER = {alike: letter for letter, many in _ALIKE.items() for alike in many + many.lower()}
 _SLASHES = frozenset("/\\╱╲⟋⟍〳ノ㇓丿乀⼃𝈺")
