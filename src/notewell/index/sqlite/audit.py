@@ -16,6 +16,7 @@ from notewell.errors import IndexTrouble, IndexUnreadable
 from notewell.index.records import EMBEDDED, UNREAD, WAITING
 from notewell.index.sqlite.audit_words import chunks_with_other_words
 from notewell.index.sqlite.connect import (
+    doubted,
     found_schema,
     our_errors,
     reading,
@@ -76,7 +77,7 @@ class SqliteAudit:
             # Two parts: damaged pages must not keep the rows from being compared.
             with self.audit.part("index", file.name), our_errors(file):
                 self._pages(db, content, file)
-            with self.audit.part("index", file.name), our_errors(file):
+            with self.audit.part("index", file.name), our_errors(file), doubted(db, file):
                 if found_schema(db, file) < SCHEMA:
                     raise IndexUnreadable(str(file), "it has an older schema")
                 with reading(db):

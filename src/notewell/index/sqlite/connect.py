@@ -252,12 +252,12 @@ def doubted(db: apsw.Connection, path: Path) -> Iterator[None]:
     except (NotewellError, apsw.Error):
         raise
     except Exception as error:
-        lines = select(db, "PRAGMA integrity_check(1)")
-        if lines == [("ok",)]:
+        from notewell.index.sqlite.integrity import integrity
+
+        lines = integrity(db)
+        if not lines:
             raise
-        raise IndexUnreadable(
-            str(path), f"its parts do not fit together: {lines[0][0]}"
-        ) from error
+        raise IndexUnreadable(str(path), f"its parts do not fit together: {lines[0]}") from error
 
 
 @contextlib.contextmanager

@@ -191,10 +191,12 @@ def _log_checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, 
 
 
 def integrity(db: apsw.Connection) -> list[str]:
-    """The problems that SQLite finds in its trees and FTS5 in its words.
+    """The problems that SQLite finds in its trees, FTS5 in its words, and we in the tables.
 
     `integrity_check` includes virtual tables and works on a read-only connection; FTS5's own
     integrity command needs a writable one.
     """
+    from notewell.index.sqlite.misplaced import misplaced
+
     rows = db.execute(f"PRAGMA integrity_check({INTEGRITY_LINES})").fetchall()
-    return [str(line) for (line,) in rows if line != "ok"]
+    return [*(str(line) for (line,) in rows if line != "ok"), *misplaced(db)]
