@@ -202,6 +202,14 @@ def test_a_new_folder_is_made_only_if_the_user_says_so(home: Path) -> None:
     assert not (home / "notes").exists()
 
 
+def test_an_empty_folder_notes_is_not_called_new(home: Path) -> None:
+    (home / "notes").mkdir()
+    dialog = terminal(home)
+    assert "2  ~/notes  an empty folder" in dialog.answer("Which folder?", "2\n")
+    dialog.answer("Write ~/notes/MEMORY.md, a first note", "n\n")
+    assert dialog.end() == 4
+
+
 def test_a_linked_folder_is_used_and_a_missing_one_is_asked_for_again(home: Path) -> None:
     (home / "link").symlink_to(home / "vault")
     dialog = terminal(home)

@@ -146,7 +146,7 @@ def _command(name: str, place: list[str]) -> str:
 def _made(candidate: WorkspaceCandidate, steps: Steps) -> bool:
     """Whether the folder is there; a new one is made if the user wants it."""
     folder = candidate.folder
-    if candidate.kind != "new":
+    if candidate.kind != "new" or folder.is_dir():
         return True
     if not ask_yes(f"Make the folder {short_path(folder)}?"):
         return False

@@ -77,7 +77,7 @@ class WorkspaceCandidate:
             "project": f"project of {self.host}",
             "markdown": "a folder of Markdown",
             "empty": "this folder, which has no notes yet",
-            "new": "a new folder",
+            "new": "an empty folder" if self.folder.is_dir() else "a new folder",
         }[self.kind]
         return what if self.kind in ("empty", "new") else f"{what}: {self.count}"
 
