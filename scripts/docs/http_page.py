@@ -146,7 +146,7 @@ def _constraints(value: dict[str, Any]) -> str:
     texts = [
         text.format(_number(value[name]))
         for name, text in _CONSTRAINTS.items()
-        if value.get(name) is not None and value[name] is not False
+        if value.get(name) not in (None, "") and value[name] is not False
     ]
     return f", {', '.join(texts)}" if texts else ""
 

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from markdown_it.token import Token
 
@@ -42,6 +42,8 @@ GROUPS = (
 group that fits."""
 MAX_WORDS_CHARS = 600
 """Of a section, in the search index: enough to find it by its first paragraphs."""
+TEXT_COLUMNS = 6
+"""A table with more of them is one of figures, which does not fit beside the navigation."""
 
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -94,7 +96,7 @@ def _styles() -> str:
 def collect(root: Path) -> dict[str, SitePage]:
     """The README, everything below docs, and the Markdown files that these link to."""
     docs = (path.relative_to(root).as_posix() for path in sorted((root / "docs").rglob("*.md")))
-    sources = [START, *docs]
+    sources = [START, *sorted(docs, key=_order_in(root / START))]
     pages: dict[str, SitePage] = {}
     for source in sources:  # It grows while it is walked through.
         pages[source] = page = _page(source, (root / source).read_text(encoding="utf-8"))
@@ -105,8 +107,17 @@ def collect(root: Path) -> dict[str, SitePage]:
     return pages
 
 
+def _order_in(readme: Path) -> Callable[[str], int]:
+    """The place of a page in the list at the end of README; what is not named there is last."""
+    tokens = _parser.parse(readme.read_text(encoding="utf-8"))
+    named = [_resolved(START, target) for target in _targets(SitePage(START, "", tokens, ()))]
+    places = {name: place for place, name in enumerate(named)}
+    return lambda source: places.get(source, len(named))
+
+
 def _page(source: str, text: str) -> SitePage:
     tokens = _parser.parse(text)
+    _mark_wide_tables(tokens)
     sections = tuple(_sections(tokens))
     title = sections[0].title if sections else source
     return SitePage(source, title, tokens, sections)
@@ -129,6 +140,19 @@ def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
             words.append(_plain(token))
     if title:
         yield Section(anchor, title, " ".join(words)[:MAX_WORDS_CHARS])
+
+
+def _mark_wide_tables(tokens: Sequence[Token]) -> None:
+    """They may take the space beside the text, where a screen has it."""
+    for place, token in enumerate(tokens):
+        if token.type == "table_open":
+            columns = 0
+            for inside in tokens[place:]:
+                columns += inside.type == "th_open"
+                if inside.type == "thead_close":
+                    break
+            if columns > TEXT_COLUMNS:
+                token.attrSet("class", "wide")
 
 
 def _plain(inline: Token) -> str:

@@ -54,6 +54,13 @@ def test_every_page_of_the_documentation_is_there_and_in_the_navigation(site: Pa
         assert target in start.links
 
 
+def test_the_pages_are_in_the_order_of_the_readme(site: Path) -> None:
+    links = Links((site / "index.html").read_text(encoding="utf-8")).links
+    pages = [f"docs/how-to/{name}.html" for name in ("install", "mcp", "hooks", "deploy")]
+    places = [links.index(page) for page in pages]
+    assert places == sorted(places)
+
+
 def test_every_link_and_every_anchor_leads_somewhere(site: Path) -> None:
     anchors = {path: links.anchors for path, links in pages(site)}
     broken = []

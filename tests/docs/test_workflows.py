@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -46,6 +50,56 @@ def test_the_matrix_has_every_python_from_the_oldest() -> None:
     assert oldest
     assert matrix["python"] == [oldest[1], "3.12", "3.13", "3.14"]
     assert [name.split("-")[0] for name in matrix["os"]] == ["ubuntu", "macos", "windows"]
+
+
+def test_the_tests_of_all_systems_find_what_they_import() -> None:
+    """They run without the packages of requirements/dev.lock."""
+    check = yaml.safe_load((ROOT / ".github/workflows/check.yml").read_text(encoding="utf-8"))
+    commands = [step.get("run", "") for step in check["jobs"]["systems"]["steps"]]
+    locked = (ROOT / "requirements" / "run.lock").read_text(encoding="utf-8")
+    installed = {word.lower() for word in re.findall(r"^[\w.-]+(?===)", locked, re.MULTILINE)}
+    for command in commands:
+        if command.startswith("python -m pip install"):
+            words = shlex.split(command)[4:]
+            installed |= {re.split(r"[\[>=]", word)[0] for word in words}
+    (tests,) = [shlex.split(one) for one in commands if "pytest -n" in one]
+    files = {
+        file
+        for word in tests
+        if word.startswith("tests/")
+        for file in ([ROOT / word] if word.endswith(".py") else (ROOT / word).rglob("*.py"))
+    }
+    providers = packages_distributions()
+    missing = {
+        (file.name, name)
+        for file in _with_imported(files | {ROOT / "tests" / "conftest.py"})
+        for name in {one.partition(".")[0] for one in _imports(file)}
+        if name not in {*sys.stdlib_module_names, "notewell", "tests", "scripts"}
+        and not {one.lower() for one in providers.get(name, ())} & installed
+    }
+    assert missing == set()
+
+
+def _with_imported(files: set[Path]) -> set[Path]:
+    """These files, and those of the tests that they import."""
+    known: set[Path] = set()
+    while new := files - known:
+        known |= new
+        names = {name for file in new for name in _imports(file) if name.startswith("tests.")}
+        paths = {ROOT / f"{name.replace('.', '/')}.py" for name in names}
+        files = known | {path for path in paths if path.is_file()}
+    return known
+
+
+def _imports(file: Path) -> set[str]:
+    """What a module imports when it is imported itself."""
+    found = set[str]()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)}
+    return found
 
 
 def test_a_release_needs_its_version_its_changes_and_its_state(tmp_path: Path) -> None:

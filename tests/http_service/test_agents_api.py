@@ -90,7 +90,7 @@ def test_tags_paths_and_days_narrow_a_search(served: Served) -> None:
     assert found("router", tags=["network"], after="2026") == both[1:]
     assert found("router before:2026", path="memory") == both[:1]
     assert found("router", path="WIRES") == ["memory/wires.md"]
-    assert found("tag:network") == both
+    assert found("tag:network") == found("", tags=["network"]) == both
     bad = served.ask("POST", "/v1/search", json={"query": "router", "after": "banana"})
     assert bad.status_code == 422
     assert "2026-03-04" in bad.text

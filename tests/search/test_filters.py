@@ -149,6 +149,15 @@ def test_an_empty_answer_names_the_filter(memory: Memory) -> None:
     assert far.reason.startswith("among what fits tag:to-do: ")
 
 
+@pytest.mark.parametrize("words", ["a828e60", "https://example.org/guide", "v7.0.1"])
+def test_an_identifier_that_no_note_has_is_no_obstacle(memory: Memory, words: str) -> None:
+    for filters in ("tag:network", "after:2026", "path:nowhere"):
+        answer = memory.search(f"{words} {filters}", mode="keyword")
+        assert not answer.hits
+        assert filters in (answer.reason or "")
+        memory.search(f"{words} router {filters}")
+
+
 def test_why_a_note_is_left_out(memory: Memory) -> None:
     why = memory.inspect.why_absent("router tag:network", "memory/garten.md")
     assert why == "memory/garten.md does not fit tag:network"

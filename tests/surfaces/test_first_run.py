@@ -44,7 +44,7 @@ def test_a_new_user_gets_an_answer_from_the_vault(home: Path) -> None:
     shown = dialog.answer("Write ~/vault/notewell.json", "y\n")
     assert "~/vault: 1 note, 0.1 KB" in shown
     assert "A first index takes about 1 s here (measured with 1 chunk of your notes)" in shown
-    dialog.answer("Use this memory in every folder?", "y\n")
+    dialog.answer("Use this memory in every folder", "y\n")
     dialog.answer("Index the notes now?", "\n")
     assert "1 note, 1 chunk: 1 written" in dialog.answer("Ask your notes something", "\n")
     assert "[Backups]" in dialog.shown
@@ -60,7 +60,7 @@ def test_a_new_user_gets_an_answer_from_the_vault(home: Path) -> None:
 def test_the_memory_is_then_found_in_every_folder(home: Path, tmp_path: Path) -> None:
     dialog = terminal(home, "vault")
     dialog.answer("Write ~/vault/notewell.json", "y\n")
-    dialog.answer("every folder?", "y\n")
+    dialog.answer("every folder", "y\n")
     dialog.answer("Index the notes now?", "n\n")
     assert dialog.end() == 0
     assert f"left: notewell index -w {home / 'vault'}" in dialog.shown
@@ -72,6 +72,21 @@ def test_the_memory_is_then_found_in_every_folder(home: Path, tmp_path: Path) ->
         check=False,
     )
     assert json.loads(done.stdout)["results"][0]["path"] == "backups.md"
+
+
+@pytest.mark.parametrize("everywhere", ["y\n", "n\n"])
+def test_the_last_line_is_a_command_that_works_where_the_user_is(
+    home: Path, everywhere: str
+) -> None:
+    dialog = terminal(home, "vault")
+    dialog.answer("Write ~/vault/notewell.json", "y\n")
+    dialog.answer("every folder", everywhere)
+    dialog.answer("Index the notes now?", "\n")
+    dialog.answer("Ask your notes something", "\n")
+    dialog.answer("Another question", "\n")
+    assert dialog.end() == 0
+    place = "" if everywhere == "y\n" else f" -w {home / 'vault'}"
+    assert f"Your notes answer from now on: notewell search{place} 'a question'" in dialog.shown
 
 
 def test_whoever_only_presses_enter_writes_nothing_into_other_folders(home: Path) -> None:
@@ -86,13 +101,13 @@ def test_whoever_only_presses_enter_writes_nothing_into_other_folders(home: Path
 
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
-    [(INTERRUPT, 130, "stopped; what is indexed"), (END_OF_INPUT, 4, "no answer: stopped")],
+    [(INTERRUPT, 130, "stopped"), (END_OF_INPUT, 4, "no answer: stopped")],
 )
-@pytest.mark.parametrize("question", ["Which folder?", "Write ~/vault", "every folder?", "Index"])
+@pytest.mark.parametrize("question", ["Which folder?", "Write ~/vault", "every folder", "Index"])
 def test_a_user_can_stop_at_every_question(
     home: Path, typed: str, code: int, told: str, question: str
 ) -> None:
-    answers = {"Which folder?": "1\n", "Write ~/vault": "y\n", "every folder?": "n\n"}
+    answers = {"Which folder?": "1\n", "Write ~/vault": "y\n", "every folder": "n\n"}
     dialog = terminal(home)
     for earlier, answer in answers.items():
         if earlier == question:
@@ -102,7 +117,7 @@ def test_a_user_can_stop_at_every_question(
     assert dialog.end() == code
     assert told in dialog.shown
     assert "left: notewell in" in dialog.shown
-    is_written = question in ("every folder?", "Index")
+    is_written = question in ("every folder", "Index")
     assert ("done: wrote notewell.json" in dialog.shown) == is_written
     assert ("nothing was written" in dialog.shown) != is_written
     assert (home / "vault" / "notewell.json").exists() == is_written
@@ -116,10 +131,11 @@ def test_an_interrupted_index_goes_on_where_it_stopped(home: Path) -> None:
         (home / "vault" / f"{number}.md").write_text(text, encoding="utf-8")
     dialog = terminal(home, "vault")
     dialog.answer("Write ~/vault", "y\n")
-    dialog.answer("every folder?", "n\n")
+    dialog.answer("every folder", "n\n")
     dialog.answer("Index", "\n")
     dialog.answer("vectors, ", INTERRUPT)
     assert dialog.end() == 130
+    assert "done: a part of the index; it goes on from there" in dialog.shown
     assert "/s, " in dialog.shown
     assert " s left" in dialog.shown
     assert f"left: notewell index -w {home / 'vault'}" in dialog.shown
@@ -131,6 +147,17 @@ def test_an_interrupted_index_goes_on_where_it_stopped(home: Path) -> None:
     )
     report = json.loads(done.stdout)
     assert report["written"] == 0
+    (home / "vault" / "60.md").write_text("# Gate\n\nThe gate code changed.\n", encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "notewell", "index", "--text-only", "-w", str(home / "vault")],
+        env={"HOME": str(home)},
+        capture_output=True,
+        check=True,
+    )
+    again = terminal(home, "vault")
+    again.answer("every folder", "n\n")
+    assert "is up to date" not in again.answer("Index", "n\n"), "a vector is missing"
+    assert again.end() == 0
     assert 0 < report["vectorsAdded"] < report["chunks"]
 
 
@@ -149,10 +176,22 @@ def test_an_empty_folder_gets_a_first_note(home: Path) -> None:
     shown = dialog.answer("Which folder?", "2\n")
     assert "2  ~/new    this folder, which has no notes yet" in shown
     assert "~/new has no notes yet." in dialog.answer("Write ~/new/MEMORY.md, a first note", "y\n")
-    dialog.answer("every folder?", "n\n")
+    dialog.answer("every folder", "n\n")
     dialog.answer("Index", "\n")
     assert dialog.end() == 0
-    assert "There is nothing to ask yet: `notewell append" in dialog.shown
+    append = f"There is nothing to ask yet: `notewell append -w {home / 'new'} 'what to remember'`"
+    assert append in dialog.shown
+
+
+def test_the_proposed_question_is_not_the_name_of_a_file(home: Path) -> None:
+    note = "# Readme\n\n## Notes\n\nThe keys are with Anna.\n"
+    (home / "vault" / "backups.md").write_text(note, encoding="utf-8")
+    dialog = terminal(home, "vault")
+    dialog.answer("Write ~/vault", "y\n")
+    dialog.answer("every folder", "n\n")
+    dialog.answer("Index", "\n")
+    dialog.answer("Ask your notes something [The keys are with Anna.]", END_OF_INPUT)
+    assert dialog.end() == 4
 
 
 def test_a_new_folder_is_made_only_if_the_user_says_so(home: Path) -> None:
@@ -163,6 +202,14 @@ def test_a_new_folder_is_made_only_if_the_user_says_so(home: Path) -> None:
     assert not (home / "notes").exists()
 
 
+def test_an_empty_folder_notes_is_not_called_new(home: Path) -> None:
+    (home / "notes").mkdir()
+    dialog = terminal(home)
+    assert "2  ~/notes  an empty folder" in dialog.answer("Which folder?", "2\n")
+    dialog.answer("Write ~/notes/MEMORY.md, a first note", "n\n")
+    assert dialog.end() == 4
+
+
 def test_a_linked_folder_is_used_and_a_missing_one_is_asked_for_again(home: Path) -> None:
     (home / "link").symlink_to(home / "vault")
     dialog = terminal(home)
@@ -170,7 +217,7 @@ def test_a_linked_folder_is_used_and_a_missing_one_is_asked_for_again(home: Path
     assert "'~/nowhere' is neither a number of the list" in dialog.answer("Which folder?", "9\n")
     dialog.answer("Which folder?", "~/link\n")
     dialog.answer("Write ~/link/notewell.json", "y\n")
-    dialog.answer("every folder?", END_OF_INPUT)
+    dialog.answer("every folder", END_OF_INPUT)
     assert dialog.end() == 4
     assert (home / "vault" / "notewell.json").is_file()
 
@@ -179,7 +226,7 @@ def test_a_host_is_offered_and_connected(home: Path) -> None:
     (home / ".claude.json").write_text("{}", encoding="utf-8")
     dialog = terminal(home, "vault")
     dialog.answer("Write ~/vault", "y\n")
-    dialog.answer("every folder?", "n\n")
+    dialog.answer("every folder", "n\n")
     assert "kept from now on: " in dialog.answer("Connect Claude Code with this memory?", "y\n")
     dialog.answer("Index", "\n")
     dialog.answer("Ask your notes something", "where is the backup?\n")
@@ -189,7 +236,7 @@ def test_a_host_is_offered_and_connected(home: Path) -> None:
     entry = json.loads((home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]
     assert str(home / "vault") in entry["notewell"]["args"]
     again = terminal(home, "vault")
-    again.answer("every folder?", "n\n")
+    again.answer("every folder", "n\n")
     shown = again.answer("Ask your notes something", END_OF_INPUT)
     assert "Connect" not in shown, "it is connected"
     assert "Index the notes" not in shown, "it is indexed"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shlex
 import sqlite3
 import sys
 from pathlib import Path
@@ -91,6 +93,16 @@ def test_memories_are_found_with_their_day_and_taken_back_as_a_whole(
     assert (undone["paths"], undone["left"]) == (done["notes"], [])
     assert place.notes() == {}
     assert database.read_bytes() == before
+
+
+def test_the_proposed_undo_names_the_memory(
+    place: Place, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert place.run("import", "claude-mem", "--yes") == 0
+    proposed = re.search(r"`notewell (undo .*)` takes all of it back", capsys.readouterr().err)
+    assert proposed
+    assert main(shlex.split(proposed[1])) == 0
+    assert place.notes() == {}
 
 
 def test_without_a_terminal_nothing_is_written_unasked(place: Place, database: Path) -> None:

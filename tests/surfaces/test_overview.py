@@ -43,11 +43,20 @@ def test_a_new_user_is_told_where_to_begin_and_nothing_is_written(tmp_path: Path
     (tmp_path / ".claude.json").write_text("{}", encoding="utf-8")
     before = sorted(tmp_path.rglob("*"))
     said = _notewell(tmp_path)
-    assert "workspace   none: ~/notes has no notes, but 1 other Markdown file\n" in said
+    assert "workspace   none here: ~/notes has no notes, but 1 other Markdown file\n" in said
     assert "hosts       not connected: Claude Code\n" in said
     assert "next        notewell init " in said
-    assert "workspace   none: ~ has no notes\n" in _notewell(tmp_path, cwd=tmp_path)
+    assert "workspace   none here: ~ has no notes\n" in _notewell(tmp_path, cwd=tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_user_beside_the_notes_is_told_that_a_memory_is_indexed(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "MEMORY.md").write_text("# A\n\nalpha\n", encoding="utf-8")
+    _notewell(tmp_path, "index")
+    said = _notewell(tmp_path, cwd=tmp_path)
+    assert "elsewhere   1 memory is indexed: go to that folder, or add -w FOLDER" in said
+    assert "elsewhere" not in _notewell(tmp_path)
 
 
 def test_a_user_with_notes_sees_their_number_and_the_index(tmp_path: Path) -> None:

@@ -98,6 +98,16 @@ def test_a_nearly_empty_machine_has_a_new_folder_to_offer(home: Path) -> None:
     assert proposed(home, home) == [("notes", "new")], "an empty folder is as good as a new one"
 
 
+def test_the_checkout_that_notewell_was_installed_from_is_not_proposed(home: Path) -> None:
+    checkout = home / "notewell"
+    write(checkout / "src" / "notewell" / "cli" / "init.py")
+    for name in ("README.md", "docs/a.md", "docs/b.md"):
+        write(checkout / name)
+    assert proposed(home, home) == proposed(home, checkout) == [("notes", "new")]
+    write(checkout / "MEMORY.md")
+    assert proposed(home, checkout)[0] == ("notewell", "workspace")
+
+
 def test_a_long_list_is_cut(home: Path) -> None:
     found = [
         WorkspaceCandidate(home / f"v{number}", "vault", MarkdownCount(number + 1, 10))

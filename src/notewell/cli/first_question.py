@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from notewell.memory import Memory
 
 TOPIC_CHARS = 80
+NO_TOPICS = frozenset({"home", "index", "memory", "note", "notes", "readme", "todo", "untitled"})
+"""Headings that say what a file is, not what it is about."""
 TOPIC_NOTES = 8
 """Of the newest notes, until one has a heading to ask about."""
 SHOWN_HITS = 3
 """They must fit on a screen with the question."""
 
 
-def ask_first_question(place: Sequence[str]) -> None:
-    """Until the user types nothing. Raises `NoAnswer`."""
+def ask_first_question(place: Sequence[str], append: str) -> None:
+    """Until the user types nothing. `append` is the command that adds an entry to this memory.
+    Raises `NoAnswer`."""
     with memory_of(build_parser("index").parse_args(["index", *place])) as memory:
         topic = next(_topics(memory), None)
     if topic is None:
-        tell("There is nothing to ask yet: `notewell append 'what to remember'` adds an entry.")
+        tell(f"There is nothing to ask yet: `{append} 'what to remember'` adds an entry.")
         return
     question = ask_line(f"Ask your notes something [{topic}]: ") or topic
     while question:
@@ -48,7 +51,7 @@ def _topics(memory: Memory) -> Iterator[str]:
     for line in (*headings, *lines):
         title = line.strip("#-* \t")
         # A date is a heading, too, but no question.
-        if any(character.isalpha() for character in title):
+        if any(character.isalpha() for character in title) and title.lower() not in NO_TOPICS:
             yield title[:TOPIC_CHARS]
 
 

@@ -23,7 +23,7 @@ from notewell.cli.keep_words import keep_words
 from notewell.cli.mcp import require_sdk
 from notewell.cli.output import duration, short_path, tell
 from notewell.cli.parser import build_parser
-from notewell.cli.place import memory_of
+from notewell.cli.place import location_of, memory_of
 from notewell.cli.prompts import NoAnswer, ask_yes
 from notewell.cli.workspace_candidates import size_text
 from notewell.cli.workspace_choice import choose_workspace
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from notewell.cli.init import Setup
     from notewell.cli.workspace_candidates import WorkspaceCandidate
+    from notewell.engines import Status
     from notewell.hosts import Host
     from notewell.memory import Memory
 
@@ -69,7 +70,7 @@ def run_dialog(arguments: argparse.Namespace) -> int:
         steps.tell()
         return NOT_CONFIRMED
     except KeyboardInterrupt:
-        tell("\nstopped; what is indexed by now is kept")
+        tell("\nstopped")
         steps.tell()
         return INTERRUPTED
 
@@ -91,21 +92,32 @@ def _guide(arguments: argparse.Namespace, steps: Steps) -> int:
     _offer_everywhere(candidate, steps)
     _offer_hosts(hosts, place, steps)
     code = 0
-    if not _is_indexed(place):
+    with memory_of(_parsed("index", place)) as memory:
+        is_indexed = _is_up_to_date(memory.status())
+    if not is_indexed:
         if not ask_yes("Index the notes now?", default=True):
             steps.tell()
             return 0
-        code = index.run(_parsed("index", place))
-        steps.done.append("the notes are indexed")
+        code = _indexed(place, steps)
     del steps.left["index"]
-    ask_first_question(place)
-    _tell_end(steps)
+    is_short = place == list(candidate.words) and _is_found_everywhere(candidate)
+    short = [] if is_short else place
+    ask_first_question(place, append=_command("append", short))
+    _tell_end(steps, _command("search", short))
     return code
 
 
-def _is_indexed(place: list[str]) -> bool:
-    with memory_of(_parsed("index", place)) as memory:
-        status = memory.status()
+def _indexed(place: list[str], steps: Steps) -> int:
+    try:
+        code = index.run(_parsed("index", place))
+    except KeyboardInterrupt:
+        steps.done.append("a part of the index; it goes on from there")
+        raise
+    steps.done.append("the notes are indexed")
+    return code
+
+
+def _is_up_to_date(status: Status) -> bool:
     counts = status.counts
     return counts is not None and counts.embedded == counts.chunks and not status.dirty
 
@@ -134,7 +146,7 @@ def _command(name: str, place: list[str]) -> str:
 def _made(candidate: WorkspaceCandidate, steps: Steps) -> bool:
     """Whether the folder is there; a new one is made if the user wants it."""
     folder = candidate.folder
-    if candidate.kind != "new":
+    if candidate.kind != "new" or folder.is_dir():
         return True
     if not ask_yes(f"Make the folder {short_path(folder)}?"):
         return False
@@ -173,7 +185,7 @@ def _tell_size(memory: Memory, folder: Path, setup: Setup) -> None:
     size = sum(note.stat.size for note in found.values())
     tell(f"{short_path(folder)}: {counted(len(found), 'note')}, {size_text(size)}.")
     tell(f"They are only read; the index is written to {short_path(memory.state_dir)}.")
-    if not setup.extra and (status := memory.status()).counts and not status.dirty:
+    if not setup.extra and _is_up_to_date(memory.status()):
         tell("The index is up to date.")
         return
     rate = measure_rate(memory, notes, found)
@@ -195,13 +207,23 @@ def _offer_everywhere(candidate: WorkspaceCandidate, steps: Steps) -> None:
         tell(f"{short_path(file)} decides which folder commands use elsewhere; it is not changed.")
         return
     file = user_config_dir(os.environ) / "config.json"
-    if not ask_yes(f"Use this memory in every folder? That writes {short_path(file)}."):
+    if not ask_yes(
+        f"Use this memory in every folder, without -w? That writes {short_path(file)}."
+    ):
         return
     try:
         write_user_file(candidate.folder, os.environ)
     except OSError as error:
         raise BadRequest(f"cannot write {str(file)!r}: {error.strerror}") from error
     steps.done.append(f"wrote {short_path(file)}")
+
+
+def _is_found_everywhere(candidate: WorkspaceCandidate) -> bool:
+    """Whether a command in any folder uses this memory without being told."""
+    if candidate.place or not user_file(os.environ):
+        return False
+    named = location_of(_parsed("search", ["-"])).workspace
+    return os.path.realpath(named) == os.path.realpath(candidate.folder)
 
 
 def _hosts_to_connect() -> list[Host]:
@@ -235,7 +257,8 @@ def _note_change(change: HostChange, steps: Steps) -> None:
         steps.done.append(f"connected {change.host.title}")
 
 
-def _tell_end(steps: Steps) -> None:
+def _tell_end(steps: Steps, search: str) -> None:
+    tell(f"Your notes answer from now on: {search} 'a question'")
     for command in steps.left.values():
         tell(f"not done yet: {command}")
     connected = [one.removeprefix("connected ") for one in steps.done if one.startswith("conn")]

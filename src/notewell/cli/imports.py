@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from argparse import Namespace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from notewell.cli.append import require_notes
 from notewell.cli.output import ProgressBar, print_json, say, tell
-from notewell.cli.place import add_place, memory_of
+from notewell.cli.place import add_place, memory_of, place_words
 from notewell.errors import BadRequest
 from notewell.types import counted
 
@@ -166,9 +167,10 @@ def _finish(arguments: argparse.Namespace, done: Imported, fields: dict[str, Any
         print_json(fields)
     else:
         wrote = f"{counted(done.entries, 'text')} in {counted(len(done.paths), 'new note')}"
-        say(f"wrote {wrote}; {done.plan.unchanged} were there already")
+        say(f"wrote {wrote}; already there: {done.plan.unchanged}")
         if done.paths:
-            tell(f"`notewell undo {done.origin}` takes all of it back")
+            undo = shlex.join(["notewell", "undo", done.origin, *place_words(arguments)])
+            tell(f"`{undo}` takes all of it back")
     if done.unrecorded:
         tell(f"{NOT_RECORDED}: {done.unrecorded.reason}")
     if trouble:
@@ -186,7 +188,7 @@ def _show(program: MemoryProgram, path: Path, memory: Memory, plan: ImportPlan) 
     tell(f"{program.title}: {path}")
     tell(
         f"for the memory in {memory.notes.location}: {counted(new + changed, 'text')}{later}, in "
-        f"{notes} below memory/imported/{program.id}; {plan.unchanged} are there already"
+        f"{notes} below memory/imported/{program.id}; already there: {plan.unchanged}"
     )
     for note in plan.notes[:SHOWN]:
         example = note.example[:EXAMPLE_CHARS]

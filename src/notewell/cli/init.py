@@ -151,4 +151,7 @@ def _take_in(root: Path, extra: Sequence[str]) -> list[str]:
             f"{root / WORKSPACE_FILE} is already there: add {list(extra)!r} to its extraPaths by "
             "hand"
         ) from None
-    return [f"wrote {WORKSPACE_FILE}: the Markdown below {path} belongs to it" for path in extra]
+    where = ("this folder" if path == "." else path for path in extra)
+    return [
+        f"wrote {WORKSPACE_FILE}: all Markdown below {one} belongs to the memory" for one in where
+    ]

@@ -49,7 +49,8 @@ def keep_words(arguments: argparse.Namespace) -> list[str]:
         "kept from now on: what you and the assistant say, with secrets masked, in "
         f"{kept_folder(arguments)}",
         _who_sees_it(arguments, settings),
-        "to decline: install again with --notes-only; to forget what was said: `notewell forget`",
+        "to decline: `notewell install --notes-only`, instead of this or later; to forget what "
+        "was said: `notewell forget`",
     ]
 
 

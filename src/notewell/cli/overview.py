@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from notewell.engines import Status
     from notewell.hosts import Machine
 
+PUBLISHED = "CURRENT"
+"""The file that an index folder has when it can answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -31,6 +34,8 @@ class Standing:
     index: str
     is_indexed: bool
     is_degraded: bool
+    elsewhere: int = 0
+    """Memories of other folders that are indexed, if this one has no notes."""
     connected: tuple[str, ...] = ()
     """Hosts that have this memory."""
     unconnected: tuple[str, ...] = ()
@@ -67,9 +72,17 @@ def standing_of(status: Status, workspace: str, machine: Machine) -> Standing:
         index=_index_text(status),
         is_indexed=status.counts is not None and status.counts.files > 0,
         is_degraded=status.is_degraded,
+        elsewhere=0 if status.eligible else _indexes_beside(status.index_path),
         connected=tuple(connected),
         unconnected=tuple(host.title for host in hosts if host.title not in connected),
     )
+
+
+def _indexes_beside(index_path: str) -> int:
+    own = Path(index_path)
+    if not own.is_absolute() or not own.parent.is_dir():  # In a database, or none was made yet.
+        return 0
+    return sum((folder / PUBLISHED).is_file() for folder in own.parent.iterdir() if folder != own)
 
 
 def _index_text(status: Status) -> str:
@@ -88,12 +101,21 @@ def facts(standing: Standing) -> list[tuple[str, str]]:
     if not standing.notes:
         beside = f", but {counted(standing.markdown, 'other Markdown file')}"
         has = f"no notes{beside if standing.markdown else ''}"
-        return [("workspace", f"none: {folder} has {has}"), ("hosts", _hosts_text(standing))]
+        return [
+            ("workspace", f"none here: {folder} has {has}"),
+            *([("elsewhere", _elsewhere_text(standing))] if standing.elsewhere else ()),
+            ("hosts", _hosts_text(standing)),
+        ]
     return [
         ("workspace", f"{folder}, {counted(standing.notes, 'note')}"),
         ("index", standing.index),
         ("hosts", _hosts_text(standing)),
     ]
+
+
+def _elsewhere_text(standing: Standing) -> str:
+    what = "memory is" if standing.elsewhere == 1 else "memories are"
+    return f"{standing.elsewhere} {what} indexed: go to that folder, or add -w FOLDER to a command"
 
 
 def _hosts_text(standing: Standing) -> str:

@@ -77,6 +77,15 @@ def _use_database(address: str) -> None:
     os.environ["NOTEWELL_DATABASE_URL"] = address
 
 
+def place_words(arguments: argparse.Namespace) -> list[str]:
+    """The options again, for a command that a message proposes."""
+    words = ["-w", str(arguments.workspace)] if arguments.workspace is not None else []
+    words += ["--agent", arguments.agent] if arguments.agent else []
+    words += ["--openclaw"] if arguments.openclaw else []
+    words += ["--state-dir", arguments.state_dir] if arguments.state_dir else []
+    return words
+
+
 def add_database(parser: argparse.ArgumentParser, otherwise: str) -> None:
     """For a command about services: their tokens may be in the database."""
     parser.add_argument(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.cli.workspace_sources import (
+    is_own_checkout,
     is_vault,
     is_workspace,
     markdown_folders,
@@ -76,14 +77,14 @@ class WorkspaceCandidate:
             "project": f"project of {self.host}",
             "markdown": "a folder of Markdown",
             "empty": "this folder, which has no notes yet",
-            "new": "a new folder",
+            "new": "an empty folder" if self.folder.is_dir() else "a new folder",
         }[self.kind]
         return what if self.kind in ("empty", "new") else f"{what}: {self.count}"
 
 
 def find_candidates(here: Path, machine: Machine) -> list[WorkspaceCandidate]:
     """All folders that this folder, the settings, the hosts, Obsidian and the user's home name."""
-    found = [_candidate(here)]
+    found = [] if is_own_checkout(here) else [_candidate(here)]
     for named in named_folders(machine):
         kind = named.kind or kind_of(named.folder)
         count = count_markdown(named.folder)

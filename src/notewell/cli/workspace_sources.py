@@ -67,7 +67,15 @@ def markdown_folders(home: Path) -> list[Path]:
 
 def _may_have_notes(folder: Path) -> bool:
     name = folder.name
-    return not name.startswith(".") and name not in NOT_NOTES and _is_folder(folder)
+    if name.startswith(".") or name in NOT_NOTES or not _is_folder(folder):
+        return False
+    return not is_own_checkout(folder)
+
+
+def is_own_checkout(folder: Path) -> bool:
+    """Whether it is the source of Notewell, from which a new user has just installed it: its
+    documentation would be the first folder that they are offered."""
+    return (folder / "src" / "notewell" / "cli" / "init.py").is_file() and not is_workspace(folder)
 
 
 def is_workspace(folder: Path) -> bool:

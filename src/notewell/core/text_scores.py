@@ -261,6 +261,8 @@ def _closeness(matches: TextMatches, weights: QueryWeights) -> dict[int, float]:
 
 def exact_matches(matches: TextMatches, query: TextQuery) -> set[int]:
     """The chunks that have all terms, or an identifier: no threshold applies to them."""
+    if not matches:  # Then they have no terms either.
+        return set()
     exact = set[int]()
     for term in query.identifiers:
         exact |= matches.terms[query.terms.index(term)].chunk_ids()

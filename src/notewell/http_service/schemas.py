@@ -4,9 +4,9 @@ An admin sees all fields. For other callers, paths of this machine are left out 
 """
 
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from notewell.core import MAX_FILTER_CHARS, MAX_FILTERS, Filters
@@ -70,12 +70,12 @@ class SearchBody(RequestModel):
     query: Annotated[
         str,
         Field(
-            min_length=1,
             max_length=MAX_HTTP_QUERY_CHARS,
             description="The question to search for. `tag:x`, `path:x`, `after:2026-03` and "
-            "`before:7d` in it narrow the search, as the fields below do.",
+            "`before:7d` in it narrow the search, as the fields below do. With one of these, it "
+            "may be left out: the newest notes that fit are listed.",
         ),
-    ]
+    ] = ""
     max_results: Annotated[
         int | None,
         Field(
@@ -108,6 +108,12 @@ class SearchBody(RequestModel):
     ] = None
     before: Annotated[FilterText | None, Field(description="Earlier than this day.")] = None
     explain: Annotated[bool, Field(description="Add the parts of each score.")] = False
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not (self.query or self.tags or self.path or self.after or self.before):
+            raise ValueError("send a query, or one of tags, path, after and before")
+        return self
 
     def filters(self) -> Filters:
         """Raises `BadRequest`."""
