@@ -49,6 +49,10 @@ _NOISE_WORDS = """
     via want was way were what when which will with without would www you your
 """
 _NOISE = frozenset(_NOISE_WORDS.split())
+_CJK_NOISE = frozenset(
+    "一不与並个为之也了于些他以们但個們其到可和在她它对将將對就己并很您我或所把於是有此每沒没為由的而至與被該請讓让该请还这這還那都"
+)
+"""Characters that join words or stand for them: a pair with one of them names nothing."""
 
 
 class Label(NamedTuple):
@@ -77,7 +81,7 @@ def words_of(text: str) -> Counter[str]:
 def _terms(line: str) -> set[str]:
     spaced = {word.casefold() for word in _WORD.findall(line) if not _CJK.search(word)}
     pairs = {run[at : at + 2] for run in _CJK.findall(line) for at in range(len(run) - 1)}
-    return (spaced - _NOISE) | pairs
+    return (spaced - _NOISE) | {pair for pair in pairs if not _CJK_NOISE.intersection(pair)}
 
 
 def label_map(

@@ -4,7 +4,7 @@ import { absent } from "./absent.js";
 import { get, post } from "./api.js";
 import { el, fill, icon, settled } from "./dom.js";
 import { counted, took } from "./format.js";
-import { answer, shares } from "./hits.js";
+import { answer, noticed, shares } from "./hits.js";
 import { place } from "./places.js";
 import { asker, empty } from "./states.js";
 import { fromAddress, summary, toAddress, tuning } from "./tuning.js";
@@ -237,11 +237,12 @@ class SearchView {
       fill(this.results, answer(got.a, { label: "Hits" }));
       return this.focusRow();
     }
+    const isSame = got.a.notice === got.b.notice; // Said once, above both.
     const columns = [
-      column("A", this.a, got.a, { after: got.b.results }),
-      column("B", this.b ?? {}, got.b, { before: got.a.results }),
+      column("A", this.a, got.a, { after: got.b.results, isNoticed: !isSame }),
+      column("B", this.b ?? {}, got.b, { before: got.a.results, isNoticed: !isSame }),
     ];
-    fill(this.results, el("div", { class: "beside" }, columns));
+    fill(this.results, isSame && noticed(got.a), el("div", { class: "beside" }, columns));
     return this.focusRow();
   }
 
