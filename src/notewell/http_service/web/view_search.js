@@ -175,8 +175,8 @@ class SearchView {
     try {
       const body = { query, a: this.a, mode: "keyword" };
       const got = await post("/v1/page/search", body, { signal: this.words.signal, once: true });
-      // A later answer by meaning is better than this one.
-      if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got, query);
+      // An answer by meaning to what stands in the field is better than this one.
+      if (this.answered !== this.field.value.trim() && !this.words.signal.aborted) this.drawWords(got);
     } catch {
       // The search by meaning follows and reports what is wrong.
     }
@@ -185,9 +185,10 @@ class SearchView {
     return undefined;
   }
 
-  drawWords(got, query) {
-    // The answer by meaning to an earlier text must not replace this; the one to this text will.
-    if (this.asked !== query) this.ask.stop();
+  drawWords(got) {
+    // An answer by meaning to an earlier text must not replace this; the one to the text in the field
+    // will, also if these words answer an earlier one.
+    if (this.asked !== this.field.value.trim()) this.ask.stop();
     if (!got.a.results.length) return;
     this.summary.textContent = `${counted(got.a.results.length, "hit")} by words in ${took(got.a.tookMs)} · meaning follows`;
     fill(this.results, answer(got.a, { label: "Hits" }));
