@@ -85,7 +85,9 @@ def test_a_note_that_is_not_among_the_hits_has_a_reason(visit: Visit) -> None:
 def test_a_question_without_an_answer_says_why(visit: Visit) -> None:
     page = visit.page("search?q=xyzzyplugh")
     expect(page.get_by_role("heading", name="Nothing near")).to_be_visible()
-    expect(page.locator(".empty p")).to_have_text(re.compile(r"\w{3}"))
+    expect(page.locator(".empty p")).to_have_text(re.compile(r"^[A-Z].*\.$"))
+    page.get_by_role("link", name="Show the nearest").click()
+    expect(page.locator(".hits > li").first).to_be_visible()
 
 
 def test_words_answer_before_the_meaning_does(visit: Visit) -> None:

@@ -52,6 +52,8 @@ def test_title_and_text_without_markup(text: str, title: str, words: str) -> Non
             "Garden · Router",
         ),
         ("# 2026-10-02\n\nThe tap leaks.\n", "The tap leaks."),
+        ("# 2026-10-02\n\n## 13:56 Ada and Nina\n\n## 22:01\n", "Ada and Nina"),
+        ("# 2026-10-02\n\n## 08:53\n\nThe tap leaks.\n", "The tap leaks."),
         ("# 2026-10-02\n", "2026-10-02"),
         ("# 2026-10-03\n\n## Garden\n", "2026-10-03"),
     ],

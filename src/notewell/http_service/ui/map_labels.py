@@ -15,6 +15,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.core import read_front_matter
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,6 +43,7 @@ WORDS_PER_NAME = 2
 _WORD = re.compile(r"[^\W\d_]{3,24}")
 _CJK = re.compile(r"[\u3400-\u9fff]{2,}")
 _ADDRESS = re.compile(r"\]\([^)]*\)|https?://\S+")
+_SPEAKER = re.compile(r"^[\s>*_-]*(?:user|assistant)[*_]*:", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _NOISE_WORDS = """
     all also and any are been but can com does each for from has have here how http https img into
@@ -68,12 +71,15 @@ class Label(NamedTuple):
 def words_of(text: str) -> Counter[str]:
     """The words of a chunk that can name a region, each counted once, or more in a heading."""
     words: Counter[str] = Counter()
-    for line in text[:MAX_CHARS_READ].split("\n"):
+    lines = text[:MAX_CHARS_READ].split("\n")
+    # The names of front matter are in every note that has some.
+    _, front_lines = read_front_matter(lines)
+    for line in lines[front_lines:]:
         # The language of a block of code is in hundreds of notes.
         if line.lstrip().startswith("```"):
             continue
         weight = HEADING_WEIGHT if _HEADING.match(line) else 1
-        for word in _terms(_ADDRESS.sub(" ", line)):
+        for word in _terms(_ADDRESS.sub(" ", _SPEAKER.sub("", line))):
             words[word] = max(words[word], weight)
     return words
 

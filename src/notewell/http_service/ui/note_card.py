@@ -55,6 +55,7 @@ _MARKUP = (
 _LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"^\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?\s*[-–—:,·]?\s*")
 _RULE = re.compile(r"\s*([-*_=|:]\s*){3,}$")
 
 
@@ -89,12 +90,13 @@ def _first(values: Sequence[str] | None) -> str:
 
 def _heading(path: str, headings: Sequence[str]) -> str:
     """The first heading. If it repeats the day in the name, which is shown beside it anyway, the
-    headings of the sections: `Garden · Router`."""
+    headings of the sections without the time of day: `Garden · Router`."""
     if not headings:
         return ""
     if not (_DAY.fullmatch(headings[0]) and f"/{headings[0]}" in f"/{path}"):
         return headings[0]
-    return " · ".join(dict.fromkeys(headings[1:]))
+    sections = (_TIME.sub("", heading) for heading in headings[1:])
+    return " · ".join(dict.fromkeys(section for section in sections if section))
 
 
 def _opening(lines: Iterable[str]) -> tuple[list[str], list[str]]:

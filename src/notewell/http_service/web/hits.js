@@ -29,7 +29,8 @@ export function answer(response, { label, before = null, after = null, isNoticed
 export const noticed = ({ notice }) => notice && el("p", { class: "notice" }, withCode(notice));
 
 function nothing(response) {
-  return empty("Nothing near", response.reason ?? "Nothing in the memory matches. Try other words.");
+  const reason = response.reason ?? "nothing in the memory matches: try other words";
+  return empty("Nothing near", `${reason[0].toUpperCase()}${reason.slice(1)}.`);
 }
 
 function row(hit, moved) {

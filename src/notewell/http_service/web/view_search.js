@@ -224,6 +224,12 @@ class SearchView {
     );
   }
 
+  /** Leads to what is nearest, although it is far. */
+  nearest() {
+    const how = { q: this.query, ...toAddress("a", { ...this.a, minScore: 0 }) };
+    return el("p", { class: "centred" }, el("a", { href: place("search", "", how), "data-row": true }, "Show the nearest"));
+  }
+
   tryOut(text) {
     this.field.value = text;
     this.field.focus();
@@ -235,7 +241,8 @@ class SearchView {
     this.summary.textContent = summed(got);
     this.weighed(got.a);
     if (!got.b) {
-      fill(this.results, answer(got.a, { label: "Hits" }));
+      const isFar = !got.a.results.length && got.a.nearness?.limit;
+      fill(this.results, answer(got.a, { label: "Hits" }), isFar && this.nearest());
       return this.focusRow();
     }
     const isSame = got.a.notice === got.b.notice; // Said once, above both.
