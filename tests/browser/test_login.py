@@ -32,6 +32,9 @@ def test_a_stranger_is_told_how_to_get_in_and_nothing_else(visit: Visit) -> None
     expect(page.get_by_role("heading", name="This browser is not known")).to_be_visible()
     expect(page.locator("#main")).to_contain_text("notewell token link")
     assert "MEMORY.md" not in page.content()
+    # Nothing leads to a place where it is not let in.
+    expect(page.get_by_role("navigation")).to_be_hidden()
+    expect(page.locator("#palette-open")).to_be_hidden()
     visit.forgive(401)
 
 

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 from tests.browser.visit import Visit, settled
-from tests.browser.workspace import LEVAIN
+from tests.browser.workspace import FROM_RIGHT_PATH, LEVAIN
 
 LEVAIN_PATH = "memory/recipes/levain.md"
 
@@ -20,6 +20,22 @@ def test_the_list_shows_headings_text_and_dates_with_the_curated_note_on_top(vis
     expect(dated).to_contain_text(re.compile("Sep.* 28|28 Sep"))
     # Beside the list the first note is open.
     expect(page.locator("article.note h1")).to_have_text("What lasts")
+
+
+def test_the_note_of_a_day_is_listed_by_its_sections_and_headed_by_its_day(visit: Visit) -> None:
+    page = visit.page("notes/memory/2026-09-28.md")
+    expect(page.locator("article.note h1")).to_contain_text(
+        re.compile("September 28|28 September")
+    )
+    headings = page.locator(".md :is(h2, h3)")
+    card = page.locator('[data-path="memory/2026-09-28.md"]')
+    expect(card).to_have_text(" · ".join(headings.all_inner_texts()))
+
+
+def test_a_list_that_is_read_from_the_right_has_its_marks_there(visit: Visit) -> None:
+    page = visit.page(f"notes/{FROM_RIGHT_PATH}")
+    expect(page.locator(".md ul")).to_have_attribute("dir", "rtl")
+    expect(page.locator(".md ul li")).to_have_count(2)
 
 
 def test_front_matter_is_read_as_title_tags_and_summary(visit: Visit) -> None:
@@ -101,6 +117,14 @@ def test_one_adds_a_note_and_sees_it(visit: Visit) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.locator(".md .is-wanted strong", has_text="heron")).to_be_visible()
     expect(dialog).to_have_count(0)
+    page.keyboard.press("a")
+    dialog.get_by_label("Text").fill("The **ibis** lasts.")
+    expect(dialog.get_by_label("Heading")).to_be_hidden()
+    dialog.get_by_label("Where").select_option("section")
+    dialog.get_by_label("Heading").fill("Birds")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("article.note .where .path")).to_have_text("MEMORY.md")
+    expect(page.locator(".md .is-wanted strong", has_text="ibis")).to_be_visible()
     reader = visit.page("notes", "read")
     expect(reader.get_by_role("button", name="Add")).to_have_count(0)
 

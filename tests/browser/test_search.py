@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Request, Route, expect
 from tests.browser.visit import Visit, settled
 
@@ -84,7 +85,9 @@ def test_a_note_that_is_not_among_the_hits_has_a_reason(visit: Visit) -> None:
 def test_a_question_without_an_answer_says_why(visit: Visit) -> None:
     page = visit.page("search?q=xyzzyplugh")
     expect(page.get_by_role("heading", name="Nothing near")).to_be_visible()
-    expect(page.locator(".empty p")).to_have_text(re.compile(r"\w{3}"))
+    expect(page.locator(".empty p")).to_have_text(re.compile(r"^[A-Z].*\.$"))
+    page.get_by_role("link", name="Show the nearest").click()
+    expect(page.locator(".hits > li").first).to_be_visible()
 
 
 def test_words_answer_before_the_meaning_does(visit: Visit) -> None:
@@ -121,6 +124,48 @@ def test_words_that_answer_late_do_not_end_the_search_by_meaning(visit: Visit) -
     expect(page.locator("#search-status")).to_contain_text("meaning follows")
     held[False].continue_()
     expect(page.locator("#search-status")).to_contain_text("meaning and words")
+
+
+HOLD_SEARCHES = """() => {
+  const send = window.fetch;
+  window.held = [];
+  window.fetch = (path, how) => path !== "/v1/page/search" ? send(path, how)
+    : new Promise((answer, fail) => held.push({
+        ...JSON.parse(how.body), release: () => send(path, how).then(answer, fail) }));
+}"""
+HELD = """({ query, mode }) => held.find((one) => one.query === query && one.mode === mode)"""
+BY_WORDS_EARLIER = {"query": "zebr", "mode": "keyword"}
+BY_WORDS = {"query": "zebra", "mode": "keyword"}
+BY_MEANING = {"query": "zebra"}
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_words_of_an_earlier_text_do_not_end_the_search_by_meaning(
+    visit: Visit, is_late: bool
+) -> None:
+    """They answer while `zebra` is searched by meaning, or when that was answered already."""
+    page = visit.page()
+    page.evaluate(HOLD_SEARCHES)
+
+    def release(which: dict[str, str]) -> None:
+        page.wait_for_function(HELD, arg=which)
+        page.evaluate(f"(which) => ({HELD})(which).release()", which)
+
+    field, status = page.get_by_label("Search the memory"), page.locator("#search-status")
+    field.fill("zebr")
+    field.fill("zebra")
+    if is_late:
+        release(BY_MEANING)
+        expect(status).to_contain_text("meaning and words")
+    else:
+        page.wait_for_function(HELD, arg=BY_MEANING)
+    release(BY_WORDS_EARLIER)
+    release(BY_WORDS)
+    if not is_late:
+        expect(status).to_contain_text("meaning follows")
+        release(BY_MEANING)
+    expect(status).to_contain_text("meaning and words")
+    expect(page.locator(".hits .path").first).to_have_text("MEMORY.md")
 
 
 def test_the_parts_of_a_bar_add_up_to_the_score(visit: Visit) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 from tests.browser.visit import VIEWS, Visit, settled, theme
 from tests.browser.workspace import SECRET
@@ -109,6 +110,29 @@ def test_one_can_skip_to_the_content(visit: Visit) -> None:
     expect(page.locator("#skip")).to_be_in_viewport()
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_be_focused()
+
+
+def test_never_recalled_lists_titles_and_is_filtered_by_them(visit: Visit) -> None:
+    page = visit.page("timeline/never")
+    page.get_by_label("Filter by title or name").fill("step by step")
+    expect(page.locator(".timeline-body .row-link")).to_have_text("Levain, step by step")
+
+
+@pytest.mark.parametrize("width", [640, 320])
+def test_at_twice_the_size_nothing_is_cut_off(visit: Visit, width: int) -> None:
+    """A window of 1280 or 640 pixels at 200 % has that many of CSS."""
+    page = visit.page(viewport={"width": width, "height": 400})
+    for view in VIEWS:
+        visit.open(page, view)
+        assert page.evaluate("document.getElementById('main').scrollWidth") <= width, view
+        expect(page.locator("#views a").first).to_be_in_viewport()
+
+
+def test_with_reduced_motion_nothing_moves(visit: Visit) -> None:
+    page = visit.page("health")  # Every page of these tests asks for reduced motion.
+    for view in VIEWS:
+        visit.open(page, view)
+        assert page.evaluate("document.getAnimations().length") == 0, view
 
 
 def test_light_and_dark_follow_the_system_and_the_switch(visit: Visit) -> None:

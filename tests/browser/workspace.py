@@ -61,6 +61,10 @@ rise = 2 * height  # <b>not bold</b>
 """Every kind of Markdown, and front matter."""
 
 
+FROM_RIGHT_PATH = "memory/reference/arabic.md"
+FROM_RIGHT = "# ملاحظة\n\n- الخادم: `backup-01`\n- الحجم: 40 GB\n"
+
+
 def make_workspace(folder: Path) -> None:
     """`folder/workspace`, `folder/state` with transcripts, and the settings that name both."""
     workspace = folder / "workspace"
@@ -83,6 +87,7 @@ def _notes() -> dict[str, str]:
         "MEMORY.md": "# What lasts\n\n- We store the readings in SQLite.\n- The zebra is Ada's.\n",
         HOSTILE_PATH: HOSTILE,
         "memory/recipes/levain.md": LEVAIN,
+        FROM_RIGHT_PATH: FROM_RIGHT,
     }
     names = list(SUBJECTS)
     for number in range(DAYS):

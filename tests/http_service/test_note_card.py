@@ -44,6 +44,24 @@ def test_title_and_text_without_markup(text: str, title: str, words: str) -> Non
     assert (card.title, card.text) == (title, words)
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (
+            "# 2026-10-02\n\n## Garden\n- Water.\n\n## Router\n- Slow.\n\n## Garden\n",
+            "Garden · Router",
+        ),
+        ("# 2026-10-02\n\nThe tap leaks.\n", "The tap leaks."),
+        ("# 2026-10-02\n\n## 13:56 Ada and Nina\n\n## 22:01\n", "Ada and Nina"),
+        ("# 2026-10-02\n\n## 08:53\n\nThe tap leaks.\n", "The tap leaks."),
+        ("# 2026-10-02\n", "2026-10-02"),
+        ("# 2026-10-03\n\n## Garden\n", "2026-10-03"),
+    ],
+)
+def test_the_note_of_a_day_is_known_by_its_sections(text: str, title: str) -> None:
+    assert note_card("memory/2026-10-02.md", text).title == title
+
+
 def test_front_matter_has_title_tags_and_summary() -> None:
     front = "---\ntitle: 'A: b'\ntags:\n  - one\n  - '#two'\nsummary: Short.\nother: x\n---\n"
     card = note_card("a.md", f"{front}# Heading\n\nText\n")

@@ -321,6 +321,12 @@ def test_words_that_name_a_region_are_no_addresses_and_no_noise() -> None:
     words = words_of("# The Router\n\nsee [it](https://example.com/abc) with 配置网关\n```bash\n")
     assert set(words) == {"router", "配置", "置网", "网关"}
     assert words["router"] > words["配置"]
+    assert set(words_of("---\ntags: [a1]\n---\n**User**: the Router\nAssistant: yes\n")) == {
+        "router",
+        "yes",
+    }
+    # Two characters of which one joins words are no word.
+    assert set(words_of("我们的经济是一")) == {"经济"}
 
 
 def test_a_point_tells_what_it_stands_for(served: Served) -> None:

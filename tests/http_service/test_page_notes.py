@@ -196,11 +196,13 @@ def test_what_is_no_note_is_not_shown(served: Served, path: str) -> None:
 
 def test_notes_that_agents_were_shown_are_not_among_the_never_recalled(served: Served) -> None:
     write(served, "memory/2026-03-01.md", "The harbour was frozen.\n")
+    write(served, "memory/ferry.md", "# The ferry\n\nIt leaves at noon.\n")
     served.agents.memory("main").sync()
     assert served.search("harbour frozen", maxResults=1)["results"]
-    left = get(served, "never")["notes"]
-    assert [one["path"] for one in left] == ["MEMORY.md"]
-    assert left[0]["bytes"] > 0
+    left = {one["path"]: one for one in get(served, "never")["notes"]}
+    assert set(left) == {"MEMORY.md", "memory/ferry.md"}
+    assert left["memory/ferry.md"]["title"] == "The ferry"
+    assert left["memory/ferry.md"]["bytes"] > 0
 
 
 def test_one_agent_sees_nothing_of_another(served: Served) -> None:

@@ -15,6 +15,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.core import read_front_matter
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,6 +43,7 @@ WORDS_PER_NAME = 2
 _WORD = re.compile(r"[^\W\d_]{3,24}")
 _CJK = re.compile(r"[\u3400-\u9fff]{2,}")
 _ADDRESS = re.compile(r"\]\([^)]*\)|https?://\S+")
+_SPEAKER = re.compile(r"^[\s>*_-]*(?:user|assistant)[*_]*:", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _NOISE_WORDS = """
     all also and any are been but can com does each for from has have here how http https img into
@@ -49,6 +52,10 @@ _NOISE_WORDS = """
     via want was way were what when which will with without would www you your
 """
 _NOISE = frozenset(_NOISE_WORDS.split())
+_CJK_NOISE = frozenset(
+    "一不与並个为之也了于些他以们但個們其到可和在她它对将將對就己并很您我或所把於是有此每沒没為由的而至與被該請讓让该请还这這還那都"
+)
+"""Characters that join words or stand for them: a pair with one of them names nothing."""
 
 
 class Label(NamedTuple):
@@ -64,12 +71,15 @@ class Label(NamedTuple):
 def words_of(text: str) -> Counter[str]:
     """The words of a chunk that can name a region, each counted once, or more in a heading."""
     words: Counter[str] = Counter()
-    for line in text[:MAX_CHARS_READ].split("\n"):
+    lines = text[:MAX_CHARS_READ].split("\n")
+    # The names of front matter are in every note that has some.
+    _, front_lines = read_front_matter(lines)
+    for line in lines[front_lines:]:
         # The language of a block of code is in hundreds of notes.
         if line.lstrip().startswith("```"):
             continue
         weight = HEADING_WEIGHT if _HEADING.match(line) else 1
-        for word in _terms(_ADDRESS.sub(" ", line)):
+        for word in _terms(_ADDRESS.sub(" ", _SPEAKER.sub("", line))):
             words[word] = max(words[word], weight)
     return words
 
@@ -77,7 +87,7 @@ def words_of(text: str) -> Counter[str]:
 def _terms(line: str) -> set[str]:
     spaced = {word.casefold() for word in _WORD.findall(line) if not _CJK.search(word)}
     pairs = {run[at : at + 2] for run in _CJK.findall(line) for at in range(len(run) - 1)}
-    return (spaced - _NOISE) | pairs
+    return (spaced - _NOISE) | {pair for pair in pairs if not _CJK_NOISE.intersection(pair)}
 
 
 def label_map(

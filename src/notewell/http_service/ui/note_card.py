@@ -4,7 +4,8 @@
 title: Release plan
 tags: [release, ops]
 ---
-# Release plan                the title, if the front matter has none
+# Release plan                the title, if the front matter has none; the note of a day is known
+                              by its sections
 We ship on **Friday**.        the text, without its markup
 """
 
@@ -28,6 +29,8 @@ MAX_TEXT_CHARS = 240
 MAX_READ_CHARS = 8_000
 """Of a note: what comes later is not shown in a list."""
 MAX_TAGS = 8
+MAX_HEADINGS = 8
+"""Of a day: more do not fit into a title."""
 MAX_CARDS = 20_000
 """Cards that are kept in memory, about 10 MB."""
 
@@ -51,6 +54,8 @@ _MARKUP = (
 )
 _LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"^\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?\s*[-–—:,·]?\s*")
 _RULE = re.compile(r"\s*([-*_=|:]\s*){3,}$")
 
 
@@ -65,8 +70,8 @@ class NoteCard(NamedTuple):
 def note_card(path: str, text: str) -> NoteCard:
     lines = text[:MAX_READ_CHARS].split("\n")
     front, front_lines = read_front_matter(lines)
-    heading, words = _opening(lines[front_lines:])
-    title = _plain(_first(front.get("title"))) or heading
+    headings, words = _opening(lines[front_lines:])
+    title = _plain(_first(front.get("title"))) or _heading(path, headings)
     summary = _plain(_first(front.get("summary")) or _first(front.get("description")))
     if not title and words:
         # A note without headings is known by its first sentence, which is then not shown twice.
@@ -83,9 +88,21 @@ def _first(values: Sequence[str] | None) -> str:
     return values[0] if values else ""
 
 
-def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
-    """The first heading, and the lines of text after the front matter, without their markup."""
-    heading, fence, chars = "", "", 0
+def _heading(path: str, headings: Sequence[str]) -> str:
+    """The first heading. If it repeats the day in the name, which is shown beside it anyway, the
+    headings of the sections without the time of day: `Garden · Router`."""
+    if not headings:
+        return ""
+    if not (_DAY.fullmatch(headings[0]) and f"/{headings[0]}" in f"/{path}"):
+        return headings[0]
+    sections = (_TIME.sub("", heading) for heading in headings[1:])
+    return " · ".join(dict.fromkeys(section for section in sections if section))
+
+
+def _opening(lines: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The headings, and the first lines of text after the front matter, without their markup."""
+    fence, chars = "", 0
+    headings: list[str] = []
     words: list[str] = []
     code: list[str] = []
     for line in lines:
@@ -99,15 +116,16 @@ def _opening(lines: Iterable[str]) -> tuple[str, list[str]]:
                 code.append(line.strip())
             continue
         if found := _HEADING.match(line):
-            heading = heading or _plain(_unclosed(line[found.end() :].strip()))
-        elif plain := _plain(line):
+            if (heading := _plain(_unclosed(line[found.end() :].strip()))) and (
+                len(headings) < MAX_HEADINGS
+            ):
+                headings.append(heading)
+        elif chars <= MAX_TEXT_CHARS + MAX_TITLE_CHARS and (plain := _plain(line)):
             is_next_item = words and _ITEM.match(line)
             words.append(f"· {plain}" if is_next_item else plain)
             chars += len(plain)
-        if chars > MAX_TEXT_CHARS + MAX_TITLE_CHARS:
-            break
     # A note of nothing but code is known by its code.
-    return heading, words or code[:3]
+    return headings, words or code[:3]
 
 
 def _unclosed(heading: str) -> str:

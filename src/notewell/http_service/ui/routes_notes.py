@@ -35,7 +35,7 @@ from notewell.http_service.ui.schemas_notes import (
     UnrecalledNotes,
     WriteItem,
 )
-from notewell.http_service.ui.state import run_visible
+from notewell.http_service.ui.state import UiStateDep, run_visible
 from notewell.memory import Memory
 from notewell.tools import MAX_PATH_CHARS
 
@@ -147,15 +147,21 @@ def _cannot_undo(error: CannotUndo) -> Problem:
 
 
 @router.get("/never", response_model_exclude_none=True, **needs("read"))
-async def never_recalled(caller: CallerDep) -> UnrecalledNotes:
+async def never_recalled(caller: CallerDep, state: UiStateDep) -> UnrecalledNotes:
     """Notes that were never a hit of an agent's search, as far back as the logs go."""
 
     def read(memory: Memory) -> UnrecalledNotes:
         # Two logs: days on which a note was recalled, and the searches themselves.
         recalled = {path for path, _ in recall_days(memory.journal.logs)}
         recalled |= paths_shown(recorded_searches(memory.journal.logs))
+        card_of = state.note_cards(caller.agent).card
         unrecalled = [
-            UnrecalledNote(path=note.path, day=day_of(note), bytes=note.size)
+            UnrecalledNote(
+                path=note.path,
+                title=card_of(memory, note).title,
+                day=day_of(note),
+                bytes=note.size,
+            )
             for note in memory.inspect.notes()
             if note.source == "memory" and note.path not in recalled
         ]

@@ -93,6 +93,7 @@ class UndoAnswer(ResponseModel):
 
 class UnrecalledNote(ResponseModel):
     path: str
+    title: str
     day: str | None = None
     bytes: int
 

@@ -1,7 +1,7 @@
 // The hits of a search, with the parts of each score.
 
 import { el } from "./dom.js";
-import { age, day, score } from "./format.js";
+import { age, day, longDay, score } from "./format.js";
 import { markdown } from "./markdown.js";
 import { inline, withMarks } from "./markdown_inline.js";
 import { withCode } from "./marked.js";
@@ -12,8 +12,8 @@ import { empty } from "./states.js";
  * The list of hits. With `before` (the hits of setting A), each hit shows how far it moved. With
  * `after` (the hits of setting B), each hit that B does not have is labelled.
  */
-export function answer(response, { label, before = null, after = null }) {
-  const notice = response.notice && el("p", { class: "notice" }, withCode(response.notice));
+export function answer(response, { label, before = null, after = null, isNoticed = true }) {
+  const notice = isNoticed && noticed(response);
   if (!response.results.length) return [notice, nothing(response)];
   const places = new Map((before ?? after ?? []).map((hit, place) => [hit.citation, place]));
   const beside = (hit, place) => {
@@ -25,12 +25,16 @@ export function answer(response, { label, before = null, after = null }) {
   return [notice, el("ol", { class: "hits", "aria-label": label }, rows)];
 }
 
+/** What the service says about the answer, for example that vectors are missing. */
+export const noticed = ({ notice }) => notice && el("p", { class: "notice" }, withCode(notice));
+
 function nothing(response) {
-  return empty("Nothing near", response.reason ?? "Nothing in the memory matches. Try other words.");
+  const reason = response.reason ?? "nothing in the memory matches: try other words";
+  return empty("Nothing near", `${reason[0].toUpperCase()}${reason.slice(1)}.`);
 }
 
 function row(hit, moved) {
-  const title = hit.heading ? hit.heading.replaceAll(/(^|› )#+ /g, "$1") : name(hit.path);
+  const title = hit.heading ? hit.heading.replaceAll(/(^|› )#+ /g, "$1") : untitled(hit);
   return el(
     "li",
     { class: "hit" },
@@ -38,8 +42,7 @@ function row(hit, moved) {
       "h2",
       {},
       el("a", { href: toHit(hit), "data-row": true, dir: "auto" }, inline(title)),
-      moved,
-      el("span", { class: "score", title: "score" }, score(hit.score)),
+      el("span", { class: "score" }, moved, el("span", { title: "score" }, score(hit.score))),
     ),
     el("p", { class: "where" }, where(hit)),
     el("div", { class: "snippet md" }, snippet(hit, title)),
@@ -77,7 +80,11 @@ const linesText = ({ startLine, endLine }) =>
 /** Who said it, in which host and folder; the time is beside it. */
 const said = ({ speaker, host, folder }) => [speaker, host, folder].filter(Boolean).join(", ");
 
-const name = (path) => path.slice(path.lastIndexOf("/") + 1);
+/** A note of a day is known by its day, another one by its name. */
+const untitled = ({ path, day: iso }) => {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "");
+  return name === iso ? longDay(iso) : name;
+};
 
 function move(was, is) {
   if (was === undefined) return el("span", { class: "move move-new" }, "new");

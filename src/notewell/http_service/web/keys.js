@@ -19,8 +19,7 @@ const SHORTCUTS = [
     [
       [["Ctrl", "K"], "go to anything, do anything"],
       [["/"], "search field or filter"],
-      [["j"], "next row"],
-      [["k"], "previous row"],
+      [["j", "k"], "next row, previous row"],
       [["Enter"], "open the row"],
       [["Esc"], "leave the field, close, back to where you were"],
       [["t"], "theme: light, dark, system"],
@@ -32,10 +31,10 @@ const SHORTCUTS = [
     [
       [["g", "s"], "Search"],
       [["g", "n"], "Notes"],
+      [["g", "t"], "Timeline"],
       [["g", "c"], "Sessions (conversations)"],
       [["g", "m"], "Map"],
       [["g", "h"], "Health"],
-      [["g", "t"], "Timeline"],
       [["g", "x"], "Access (admins)"],
     ],
   ],
@@ -61,7 +60,8 @@ const SHORTCUTS = [
       [["+"], "zoom in"],
       [["-"], "zoom out"],
       [["0"], "show the whole map"],
-      [["←"], "and the other arrow keys: move the map"],
+      [["←", "→"], "and up, down: move the map"],
+      [["p"], "play the months"],
     ],
   ],
 ];

@@ -4,6 +4,8 @@ import { el } from "./dom.js";
 import { withCode } from "./marked.js";
 
 export function login() {
+  // Nothing in the frame works before: it would only lead astray.
+  document.body.classList.add("is-stranger");
   const isOver = location.hash === "#link-over";
   const field = el("input", {
     type: "text",

@@ -18,6 +18,8 @@ const QUOTE = /^\s{0,3}>\s?/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+|$)(.*)$/;
 const TABLE_ROW = /^\s*\|.*\|.*\|\s*$/;
 const TABLE_RULE = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
+/** The first letter is one of a script that is written from the right. */
+const FROM_RIGHT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const COMMENT = /^\s*<!--.*-->\s*$/;
 
 /**
@@ -90,7 +92,9 @@ function list(lines, at, how) {
     next = end;
   }
   const start = isOrdered && Number.parseInt(marker, 10) !== 1 ? { start: Number.parseInt(marker, 10) } : {};
-  return [el(isOrdered ? "ol" : "ul", start, items), next];
+  // Its marks stand where its text begins. (`dir=auto` does not look into paragraphs with one of their own.)
+  const side = FROM_RIGHT.test(lines[at].slice(0, MAX_CHARS)) ? { dir: "rtl" } : {};
+  return [el(isOrdered ? "ol" : "ul", { ...start, ...side }, items), next];
 }
 
 /** An item ends before the next item of its level, or before text that is not indented. */

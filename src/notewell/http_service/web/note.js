@@ -2,7 +2,7 @@
 
 import { get, quoted } from "./api.js";
 import { el, fill, icon } from "./dom.js";
-import { bytes, counted, moment } from "./format.js";
+import { bytes, counted, longDay, moment } from "./format.js";
 import { chunkText, drawLines } from "./lines.js";
 import { markdown } from "./markdown.js";
 import { lines, toNote, toSearch, toTag } from "./places.js";
@@ -66,7 +66,7 @@ function head(note, back, turn) {
     "header",
     { class: "note-head" },
     el("a", { class: "back", href: back, "data-back": true }, icon("back"), "Notes"),
-    el("h1", { dir: "auto" }, note.title),
+    el("h1", { dir: "auto" }, titleOf(note)),
     el(
       "p",
       { class: "where" },
@@ -87,6 +87,14 @@ function head(note, back, turn) {
   );
 }
 
+const DAY = /^(?:.*\/)?(\d{4}-\d\d-\d\d)\.md$/;
+
+/** In the list, the note of a day is known by what it is about; beside it, its sections say that. */
+function titleOf(note) {
+  const iso = DAY.exec(note.path)?.[1];
+  return iso && !note.frontLines ? longDay(iso) : note.title;
+}
+
 /** The first words of the text, for a search of similar notes. */
 function firstWords(note) {
   const own = note.text.split("\n").slice(note.frontLines);
@@ -101,7 +109,8 @@ function body(note, wanted) {
   const own = all.slice(note.frontLines, RENDERED_LINES);
   const parts = markdown(own, { first: note.frontLines + 1, wanted, path: note.path });
   // The title of the note stands above; a first heading with the same words would repeat it.
-  if (/^h[1-6]$/i.test(parts[0]?.tagName) && parts[0].textContent === note.title) parts.shift();
+  const repeated = [note.title, DAY.exec(note.path)?.[1]];
+  if (/^h[1-6]$/i.test(parts[0]?.tagName) && repeated.includes(parts[0].textContent)) parts.shift();
   const rest = all.length > RENDERED_LINES && el("p", { class: "notice" }, "The rest of this long note is in its source: press v.");
   return [el("div", { class: "md", role: "group", "aria-label": `Text of ${note.path}` }, parts), rest];
 }

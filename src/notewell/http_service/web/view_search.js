@@ -4,7 +4,7 @@ import { absent } from "./absent.js";
 import { get, post } from "./api.js";
 import { el, fill, icon, settled } from "./dom.js";
 import { counted, took } from "./format.js";
-import { answer, shares } from "./hits.js";
+import { answer, noticed, shares } from "./hits.js";
 import { place } from "./places.js";
 import { asker, empty } from "./states.js";
 import { fromAddress, summary, toAddress, tuning } from "./tuning.js";
@@ -175,8 +175,8 @@ class SearchView {
     try {
       const body = { query, a: this.a, mode: "keyword" };
       const got = await post("/v1/page/search", body, { signal: this.words.signal, once: true });
-      // A later answer by meaning is better than this one.
-      if (this.answered !== query && !this.words.signal.aborted) this.drawWords(got, query);
+      // An answer by meaning to what stands in the field is better than this one.
+      if (this.answered !== this.field.value.trim() && !this.words.signal.aborted) this.drawWords(got);
     } catch {
       // The search by meaning follows and reports what is wrong.
     }
@@ -185,9 +185,10 @@ class SearchView {
     return undefined;
   }
 
-  drawWords(got, query) {
-    // The answer by meaning to an earlier text must not replace this; the one to this text will.
-    if (this.asked !== query) this.ask.stop();
+  drawWords(got) {
+    // An answer by meaning to an earlier text must not replace this; the one to the text in the field
+    // will, also if these words answer an earlier one.
+    if (this.asked !== this.field.value.trim()) this.ask.stop();
     if (!got.a.results.length) return;
     this.summary.textContent = `${counted(got.a.results.length, "hit")} by words in ${took(got.a.tookMs)} · meaning follows`;
     fill(this.results, answer(got.a, { label: "Hits" }));
@@ -223,6 +224,12 @@ class SearchView {
     );
   }
 
+  /** Leads to what is nearest, although it is far. */
+  nearest() {
+    const how = { q: this.query, ...toAddress("a", { ...this.a, minScore: 0 }) };
+    return el("p", { class: "centred" }, el("a", { href: place("search", "", how), "data-row": true }, "Show the nearest"));
+  }
+
   tryOut(text) {
     this.field.value = text;
     this.field.focus();
@@ -234,14 +241,16 @@ class SearchView {
     this.summary.textContent = summed(got);
     this.weighed(got.a);
     if (!got.b) {
-      fill(this.results, answer(got.a, { label: "Hits" }));
+      const isFar = !got.a.results.length && got.a.nearness?.limit;
+      fill(this.results, answer(got.a, { label: "Hits" }), isFar && this.nearest());
       return this.focusRow();
     }
+    const isSame = got.a.notice === got.b.notice; // Said once, above both.
     const columns = [
-      column("A", this.a, got.a, { after: got.b.results }),
-      column("B", this.b ?? {}, got.b, { before: got.a.results }),
+      column("A", this.a, got.a, { after: got.b.results, isNoticed: !isSame }),
+      column("B", this.b ?? {}, got.b, { before: got.a.results, isNoticed: !isSame }),
     ];
-    fill(this.results, el("div", { class: "beside" }, columns));
+    fill(this.results, isSame && noticed(got.a), el("div", { class: "beside" }, columns));
     return this.focusRow();
   }
 

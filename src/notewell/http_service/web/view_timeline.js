@@ -96,6 +96,8 @@ function append(page, list, answer, which, at, again) {
   list.append(more);
 }
 
+/** How an agent was answered, if it was not by meaning and words. */
+const MODES = { keyword: "words only", vector: "meaning only", partial: "some vectors were missing" };
 const DRAWINGS = { captured: "plus", recalled: "search", changed: "notes" };
 
 function row(page, event, again) {
@@ -131,11 +133,12 @@ function recalled(event) {
   return [
     el("div", { class: "event-head" }, el("a", { class: "row-link", href: toSearch(event.query), "data-row": true, title: "Search again", dir: "auto" }, event.query || "(masked)")),
     count > 0 && el("ul", { class: "given", "aria-label": counted(count, "hit") }, event.hits.map(given)),
-    el("p", { class: "where" }, el("span", {}, who(event), " asked"), el("span", {}, count ? counted(count, "hit") : "no hits"), el("span", {}, event.mode)),
+    el("p", { class: "where" }, el("span", {}, who(event), " asked"), el("span", {}, count ? counted(count, "hit") : "no hits"), event.mode in MODES && el("span", {}, MODES[event.mode])),
   ];
 }
 
-const given = (hit) => el("li", {}, el("a", { href: toHit(hit), title: hit.path }, hit.title ?? hit.path, el("span", { class: "figure" }, score(hit.score))));
+const SPEAKER = /^(User|Assistant): /; // Of the first turn, by which a conversation is known.
+const given = (hit) => el("li", {}, el("a", { href: toHit(hit), title: hit.path, dir: "auto" }, (hit.title ?? hit.path).replace(SPEAKER, "")), el("span", { class: "figure" }, score(hit.score)));
 
 function changed(event) {
   return [
@@ -155,14 +158,14 @@ function drawNever(body, notes) {
     type: "search",
     id: "never-filter",
     "data-field": true,
-    placeholder: "Filter by name",
+    placeholder: "Filter by title or name",
     autocomplete: "off",
   });
   const list = el("div", {});
   const hint = el("p", { class: "hint" });
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
-    const fitting = all.filter((note) => note.path.toLowerCase().includes(wanted));
+    const fitting = all.filter(({ title, path }) => `${title} ${path}`.toLowerCase().includes(wanted));
     hint.textContent = `${counted(fitting.length, "note")} that were never a hit of an agent's search, the oldest first. They may be outdated, or they may use other words than the queries.`;
     fill(list, byPages(fitting, neverRow));
   }
@@ -170,7 +173,7 @@ function drawNever(body, notes) {
   draw();
   fill(
     body,
-    el("label", { class: "unseen", for: "never-filter" }, "Filter by name"),
+    el("label", { class: "unseen", for: "never-filter" }, "Filter by title or name"),
     filter,
     hint,
     list,
@@ -181,10 +184,11 @@ function neverRow(note) {
   return el(
     "li",
     { class: "one-line" },
-    el("a", { class: "row-link", href: toNote(note.path), "data-row": true }, note.path),
+    noteLink(note, note.title),
     el(
       "p",
       { class: "where" },
+      el("span", { class: "path" }, note.path),
       note.day && el("span", {}, day(note.day)),
       el("span", {}, bytes(note.bytes)),
     ),
