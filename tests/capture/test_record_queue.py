@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from notewell import Settings, open_memory
-from notewell.capture import recorded_searches
+from notewell.capture import FileLogs, recorded_searches
 from notewell.capture.record_queue import MOST_WAITING, RecordQueue
 from notewell.testing import HashEmbedder
 from notewell.tools import SearchInput, memory_search
@@ -35,7 +35,7 @@ def waits_for(event: threading.Event) -> None:
     assert event.wait(WAIT_S)
 
 
-def fails() -> None:
+def fails(_: object) -> None:
     raise ZeroDivisionError
 
 
@@ -81,13 +81,13 @@ def test_a_process_that_closes_nothing_has_written_its_records(tmp_path: Path) -
     assert "which colour is the boat?" in log.read_text(encoding="utf-8")
 
 
-def test_records_keep_their_order_and_a_full_queue_loses_none() -> None:
-    queue, written = RecordQueue(), list[int]()
+def test_records_keep_their_order_and_a_full_queue_loses_none(tmp_path: Path) -> None:
+    queue, logs, written = RecordQueue(), FileLogs(tmp_path), list[int]()
     may_write = threading.Event()
-    queue.add(lambda: waits_for(may_write))
+    queue.add(logs, lambda _: waits_for(may_write))
     for number in range(MOST_WAITING - 1):
-        queue.add(lambda number=number: written.append(number))  # type: ignore[misc]
-    last = threading.Thread(target=lambda: queue.add(lambda: written.append(-1)))
+        queue.add(logs, lambda _, number=number: written.append(number))  # type: ignore[misc]
+    last = threading.Thread(target=lambda: queue.add(logs, lambda _: written.append(-1)))
     last.start()
     assert written == []
     may_write.set()
@@ -96,14 +96,14 @@ def test_records_keep_their_order_and_a_full_queue_loses_none() -> None:
     assert written == [*range(MOST_WAITING - 1), -1]
 
 
-def test_a_record_that_fails_does_not_stop_the_next_one() -> None:
-    queue, written = RecordQueue(), list[int]()
+def test_a_record_that_fails_does_not_stop_the_next_one(tmp_path: Path) -> None:
+    queue, logs, written = RecordQueue(), FileLogs(tmp_path), list[int]()
     problems, hook = list[object](), threading.excepthook
     threading.excepthook = lambda problem: problems.append(problem.exc_type)
     try:
-        queue.add(fails)
+        queue.add(logs, fails)
         queue.flush()
-        queue.add(lambda: written.append(1))
+        queue.add(logs, lambda _: written.append(1))
         queue.flush()
     finally:
         threading.excepthook = hook

@@ -13,6 +13,7 @@ import pytest
 from tests.postgres_server import PostgresServer
 
 from notewell.capture import FileLogs, Logs, NoteWriter, undo_write, writes
+from notewell.capture.logs import GatheredLines
 from notewell.capture.postgres import LINE_BYTES, TRIM_EVERY, PostgresLogs
 from notewell.errors import StateNotWritable
 from notewell.notes import Entry
@@ -47,6 +48,21 @@ def test_lines_come_back_in_their_order_and_as_they_were(open_logs: Callable[[],
     assert found[3]["b"] == odd["b"]
     assert "DROP TABLE" in found[3]["a"]
     assert list(open_logs().lines("none")) == []
+
+
+def test_several_lines_are_written_at_once_and_records_can_be_gathered(
+    open_logs: Callable[[], Logs],
+) -> None:
+    open_logs().append("one", {"number": 0}, {"number": 1}, max_bytes=PLENTY)
+    gathered = GatheredLines(open_logs())
+    gathered.append("other", {"number": 8}, max_bytes=PLENTY, durable=False)
+    gathered.clear("other")
+    for number in (2, 3):
+        gathered.append("one", {"number": number}, max_bytes=PLENTY, durable=False)
+    assert [line["number"] for line in open_logs().lines("one")] == [0, 1]
+    gathered.write()
+    assert [line["number"] for line in open_logs().lines("one")] == [0, 1, 2, 3]
+    assert list(open_logs().lines("other")) == []
 
 
 def test_lines_are_removed_and_a_mark_shows_each_change(open_logs: Callable[[], Logs]) -> None:

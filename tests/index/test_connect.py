@@ -20,6 +20,7 @@ from notewell.errors import (
 )
 from notewell.index.sqlite import SCHEMA, connect
 from notewell.index.sqlite.connect import (
+    PAGE_BYTES,
     is_immutable,
     open_new,
     open_reader,
@@ -28,6 +29,7 @@ from notewell.index.sqlite.connect import (
     select,
     stamp,
     transaction,
+    without_spare_pages,
 )
 from notewell.index.sqlite.schema import TABLES
 
@@ -542,3 +544,19 @@ def test_a_transaction_is_done_whole_or_not_at_all(file: Path) -> None:
             db.execute("INSERT INTO t VALUES (2)")
         assert select(db, "SELECT * FROM t") == [(2,)]
         assert not db.in_transaction
+
+
+def test_a_reader_of_a_small_index_takes_little_memory(tmp_path: Path) -> None:
+    """A service has one connection for each of its agents."""
+    path = tmp_path / "index.sqlite"
+    db = open_new(path)
+    db.execute(TABLES)
+    db.close()
+    used = apsw.status(apsw.SQLITE_STATUS_MEMORY_USED)[0]
+    reader = open_reader(path)
+    at_once = apsw.status(apsw.SQLITE_STATUS_MEMORY_USED)[0] - used
+    without_spare_pages(reader)
+    page_by_page = apsw.status(apsw.SQLITE_STATUS_MEMORY_USED)[0] - used
+    assert int(reader.pragma("cache_size")) == -2000
+    reader.close()
+    assert page_by_page < at_once - 10 * PAGE_BYTES

@@ -10,12 +10,10 @@ errors are suppressed. The errors of a flush are raised.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from notewell.capture.logs import logs_at
 from notewell.capture.settings import user_zone
-from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from notewell.capture.flush_decision import FlushFacts, RunFlush, Skip
     from notewell.capture.flush_turn import FlushModel, FlushReport, Message
-    from notewell.capture.logs import Logs
+    from notewell.capture.logs import Logs, LogWriter
     from notewell.capture.session_note import Conversation, Saved
     from notewell.capture.settings import CaptureSettings
     from notewell.capture.writer import NoteWriter
@@ -75,16 +73,12 @@ class Journal:
 
             record_queue().flush()
 
-    def _record(self, write: Callable[[], None]) -> None:
+    def _record(self, write: Callable[[LogWriter], None]) -> None:
         """Write it after the answer; if that is not possible, the answer stays valid."""
         from notewell.capture.record_queue import record_queue
 
-        def attempt() -> None:
-            with suppress(OSError, NotewellError):
-                write()
-
         self._has_records = True
-        record_queue().add(attempt)
+        record_queue().add(logs_at(self._logs), write)
 
     def append(self, entry: Entry, to: date | Section) -> Appended:
         """Append an entry and record it, so that it can be undone. The entry stays if it cannot be
@@ -96,7 +90,7 @@ class Journal:
         from notewell.capture.search_journal import record_recall
 
         day = self._now().date()
-        self._record(lambda: record_recall(self._logs, lines, day))
+        self._record(lambda logs: record_recall(logs, lines, day))
 
     def answered(
         self,
@@ -117,16 +111,16 @@ class Journal:
 
         at = self._now()
 
-        def write() -> None:
+        def write(logs: LogWriter) -> None:
             if not self._settings.recall_log:
                 # Also the questions from before the user switched the log off.
-                forget_searches(self._logs)
+                forget_searches(logs)
                 return
             # Users paste keys into questions, too.
             query = self._load_redactor()(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
             record = SearchRecord(at, query, tool, answer.mode, took_ms, places, asked_by)
-            record_search(self._logs, record)
+            record_search(logs, record)
 
         self._record(write)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from notewell.errors import OldTextLeft
 from notewell.files import (
@@ -31,16 +31,26 @@ if TYPE_CHECKING:
 
     Line: TypeAlias = dict[str, Any]
 
+_Logs = TypeVar("_Logs", bound="LogWriter")
 
-class Logs(Protocol):
-    """The logs of one memory, by their names."""
+
+class LogWriter(Protocol):
+    """Writes the logs of one memory, by their names."""
 
     def append(
-        self, name: str, line: Mapping[str, Any], *, max_bytes: int, durable: bool = True
+        self, name: str, *lines: Mapping[str, Any], max_bytes: int, durable: bool = True
     ) -> None:
-        """Add a line; a log that has grown too long loses its oldest lines. Raises
-        `StateNotWritable`. A line that is not `durable` may be lost in a crash."""
+        """Add lines; a log that has grown too long loses its oldest lines. Raises
+        `StateNotWritable`. Lines that are not `durable` may be lost in a crash."""
         ...
+
+    def clear(self, name: str) -> None:
+        """Remove all lines."""
+        ...
+
+
+class Logs(LogWriter, Protocol):
+    """Reads them, too."""
 
     def lines(self, name: str) -> Iterable[Line]:
         """From the oldest to the newest."""
@@ -52,10 +62,6 @@ class Logs(Protocol):
 
     def remove(self, name: str, is_about: Callable[[Line], bool]) -> None:
         """Remove the lines for which it is true."""
-        ...
-
-    def clear(self, name: str) -> None:
-        """Remove all lines."""
         ...
 
     def change_mark(self, name: str) -> tuple[int, ...]:
@@ -70,9 +76,9 @@ class FileLogs:
     folder: Path
 
     def append(
-        self, name: str, line: Mapping[str, Any], *, max_bytes: int, durable: bool = True
+        self, name: str, *lines: Mapping[str, Any], max_bytes: int, durable: bool = True
     ) -> None:
-        append_json_line(self.folder / name, line, max_bytes=max_bytes, durable=durable)
+        append_json_line(self.folder / name, *lines, max_bytes=max_bytes, durable=durable)
 
     def lines(self, name: str) -> Iterable[Line]:
         return read_json_lines(self.folder / name)
@@ -107,6 +113,33 @@ class FileLogs:
         return (stat.st_mtime_ns, stat.st_size)
 
 
+class GatheredLines:
+    """The lines of several records, which are written together: to lock and to open a file costs
+    ten times as much as a line."""
+
+    def __init__(self, logs: LogWriter) -> None:
+        self._logs = logs
+        self._lines: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+
+    def append(
+        self, name: str, *lines: Mapping[str, Any], max_bytes: int, durable: bool = True
+    ) -> None:
+        if durable:
+            self._logs.append(name, *lines, max_bytes=max_bytes)
+        else:
+            self._lines.setdefault((name, max_bytes), []).extend(lines)
+
+    def clear(self, name: str) -> None:
+        for key in [key for key in self._lines if key[0] == name]:
+            del self._lines[key]
+        self._logs.clear(name)
+
+    def write(self) -> None:
+        """Raises `StateNotWritable`."""
+        for (name, max_bytes), lines in self._lines.items():
+            self._logs.append(name, *lines, max_bytes=max_bytes, durable=False)
+
+
 def drop_copy(file: Path) -> None:
     """Remove what `write_state` has left. Raises `OldTextLeft`."""
     try:
@@ -115,6 +148,6 @@ def drop_copy(file: Path) -> None:
         raise OldTextLeft((str(file),), describe_os_error(error)) from error
 
 
-def logs_at(place: Path | Logs) -> Logs:
+def logs_at(place: Path | _Logs) -> FileLogs | _Logs:
     """Those of a folder, if it is one."""
     return FileLogs(place) if isinstance(place, Path) else place

@@ -34,18 +34,23 @@ class PostgresLogs:
         self._scope = scope
 
     def append(
-        self, name: str, line: Mapping[str, Any], *, max_bytes: int, durable: bool = True
+        self, name: str, *lines: Mapping[str, Any], max_bytes: int, durable: bool = True
     ) -> None:
         key = (*self._scope, name)
         with self._writing() as transaction:
             if not durable:
                 transaction.execute("SET LOCAL synchronous_commit = off")
-            ((number,),) = transaction.rows(
-                "INSERT INTO notewell.journal (tenant, agent, log, number, line) "
-                "VALUES (%s, %s, %s, nextval('notewell.journal_numbers'), %s) RETURNING number",
-                (*key, json.dumps(line)),
-            )
-            if number % TRIM_EVERY == 0:
+            numbers = [
+                number
+                for line in lines
+                for (number,) in transaction.rows(
+                    "INSERT INTO notewell.journal (tenant, agent, log, number, line) "
+                    "VALUES (%s, %s, %s, nextval('notewell.journal_numbers'), %s) "
+                    "RETURNING number",
+                    (*key, json.dumps(line)),
+                )
+            ]
+            if any(number % TRIM_EVERY == 0 for number in numbers):
                 transaction.execute(
                     f"DELETE FROM notewell.journal {_OWN} AND number <= (SELECT number "  # noqa: S608
                     f"FROM notewell.journal {_OWN} ORDER BY number DESC OFFSET %s LIMIT 1)",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from notewell.capture.logs import Logs
+    from notewell.capture.logs import Logs, LogWriter
     from notewell.types import Span
 
 SEARCHES = "asked.jsonl"
@@ -66,7 +66,7 @@ class SearchRecord:
 # -- searches ------------------------------------------------------------------------------------
 
 
-def record_search(place: Path | Logs, search: SearchRecord) -> None:
+def record_search(place: Path | LogWriter, search: SearchRecord) -> None:
     """The caller has redacted `search.query`."""
     line: dict[str, Any] = {
         "at": search.at.isoformat(),
@@ -83,7 +83,7 @@ def record_search(place: Path | Logs, search: SearchRecord) -> None:
     logs_at(place).append(SEARCHES, line, max_bytes=MAX_BYTES, durable=False)
 
 
-def forget_searches(place: Path | Logs) -> None:
+def forget_searches(place: Path | LogWriter) -> None:
     """Remove the log: a user who switches it off does not want the old records either."""
     logs_at(place).clear(SEARCHES)
 
@@ -129,7 +129,7 @@ def _search_record(line: dict[str, Any]) -> SearchRecord | None:
 # -- recalls -------------------------------------------------------------------------------------
 
 
-def record_recall(place: Path | Logs, places: Iterable[tuple[str, Span]], day: date) -> None:
+def record_recall(place: Path | LogWriter, places: Iterable[tuple[str, Span]], day: date) -> None:
     """These lines were shown in answer to a question of that day."""
     lines = [[path, span.start_line, span.end_line] for path, span in places][:MAX_SHOWN]
     if lines:

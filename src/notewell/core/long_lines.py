@@ -35,6 +35,10 @@ class Extent(NamedTuple):
     def holds(self, other: Extent) -> bool:
         return self.start <= other.start and other.end <= self.end
 
+    def meets(self, other: Extent) -> bool:
+        """Whether they have a character in common, if neither is empty."""
+        return self.start < other.end and other.start < self.end
+
     def joined(self, other: Extent) -> Extent:
         return Extent(min(self.start, other.start), max(self.end, other.end))
 

@@ -28,11 +28,15 @@ from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
 
     from notewell.core.line_rows import JoinedRow, LineRow
     from notewell.core.long_lines import Extent
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
+
+    _GroupKey: TypeAlias = tuple[int, int, bool]
+    """The number of a hit, of a group in it, and whether it is a heading."""
 
 WORDS_WEIGHT = 0.4
 """Of all words of the question, against 1 for the score of the best hit."""
@@ -133,7 +137,7 @@ def _is_best(row: LineRow, scores: LineScores) -> bool:
     # A part that is partly in the best piece has words of it.
     if row.part is None or scores.best_part is None:
         return True
-    return row.part.within(scores.best_part).chars > 0
+    return row.part.meets(scores.best_part)
 
 
 def _nearness(row: LineRow, scores: LineScores) -> float:
@@ -141,9 +145,11 @@ def _nearness(row: LineRow, scores: LineScores) -> float:
     extents = scores.near.get(row.line)
     if extents is None:
         return scores.typical
-    found = [
-        score for extent, score in extents if row.part is None or row.part.within(extent).chars > 0
-    ]
+    part = row.part
+    if part is None:
+        return max([score for _, score in extents], default=scores.typical)
+    start, end = part
+    found = [score for (first, last), score in extents if start < last and first < end]
     return max(found, default=scores.typical)
 
 
@@ -192,10 +198,10 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
     """For each hit the chosen groups, by number, with the text to show."""
     chosen: list[dict[int, str]] = [{} for _ in groups]
     left, too_long = budget, list[tuple[int, int]]()
-    for at, number in _by_score(groups, budget):
-        group = groups[at][number]
-        if _is_heading(group) and not chosen[at]:
+    for at, number, is_heading in _by_score(groups, budget):
+        if is_heading and not chosen[at]:
             continue
+        group = groups[at][number]
         is_joined = number - 1 in chosen[at] or number + 1 in chosen[at]
         cost = (
             len(group.text)
@@ -227,21 +233,20 @@ def _gap_chars(group: ScoredLines) -> int:
     return len(gap_mark(group.span.end_line)) + 1 + marks
 
 
-def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[tuple[int, int]]:
-    """The number of a hit and of a group in it, in the order in which they are chosen."""
-
+def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[_GroupKey]:
+    """In the order in which they are chosen."""
     scored = [
         (_is_heading(group), -group.score, at, number)
         for at, own in enumerate(groups)
         for number, group in enumerate(own)
     ]
-    ordered = [(at, number) for _, _, at, number in sorted(scored)]
+    ordered = [(at, number, is_heading) for is_heading, _, at, number in sorted(scored)]
     if budget < ROOM_CHARS * len(groups):
         return ordered
-    first: dict[int, int] = {}
-    for at, number in ordered:
-        first.setdefault(at, number)
-    return [*first.items(), *(key for key in ordered if first[key[0]] != key[1])]
+    first: dict[int, _GroupKey] = {}
+    for key in ordered:
+        first.setdefault(key[0], key)
+    return [*first.values(), *(key for key in ordered if first[key[0]] is not key)]
 
 
 # -- the lines that are shown --------------------------------------------------------------------

@@ -301,6 +301,7 @@ def decay(age_days: float, half_life_days: float = 30.0, *, floor: float) -> flo
     return max(floor, exp2(-max(0.0, age_days) / half_life_days))
 
 
+@lru_cache(maxsize=4096)  # A search asks about some two hundred days, most of them again.
 def time_factors(
     day: date | None, today: date, query_time: TimeSpan | None, half_life_days: float | None
 ) -> TimeFactors:
@@ -315,12 +316,9 @@ def time_factors(
         bonus = TIME_BONUS / (1 + query_time.distance_days(day) / NEAR_DAYS)
         # Age does not count then: who names a time in the past wants old notes.
         return TimeFactors(recency=1.0 + bonus)
-    return TimeFactors() if half_life_days is None else _aged((today - day).days, half_life_days)
-
-
-@lru_cache(maxsize=4096)
-def _aged(age_days: int, half_life_days: float) -> TimeFactors:
-    fresh = decay(age_days, half_life_days, floor=0.0)
+    if half_life_days is None:
+        return TimeFactors()
+    fresh = decay((today - day).days, half_life_days, floor=0.0)
     return TimeFactors(decay=MIN_DECAY + (1 - MIN_DECAY) * fresh)
 
 

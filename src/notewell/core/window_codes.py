@@ -90,14 +90,22 @@ class WindowTable:
         ends = list(accumulate(counts))
         self._starts = [0, *ends[:-1]]
         self._places = dict(zip(packed, zip(self._starts, ends, strict=True), strict=True))
+        self._last: tuple[Vectors, WindowCosines] | None = None
 
     def cosines(self, vector: Vectors) -> WindowCosines:
+        if not self._places:
+            return NO_WINDOWS
+        # A search asks twice: about its candidates, and about the other chunks around the hits.
+        last = self._last
+        if last is None or last[0] is not vector:
+            self._last = last = (vector, self._cosines(vector))
+        return last[1]
+
+    def _cosines(self, vector: Vectors) -> WindowCosines:
         import numpy as np
 
         # In float64 and row by row: a matrix product rounds differently depending on where a row
         # is.
-        if not self._places:
-            return NO_WINDOWS
         products = np.vecdot(self._codes, vector.astype(np.float64))
         rows = (products / self._lengths).round(9)
         best = np.maximum.reduceat(rows, self._starts).tolist()

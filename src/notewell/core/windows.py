@@ -65,23 +65,23 @@ def window_places(
     """
     # A marker is the end of a line, so the lines stay the same without it.
     text = without_markers(text)
-    starts = [0, *(mark.end() for mark in _LINE_END.finditer(text))]
+    starts = [0, *[mark.end() for mark in _LINE_END.finditer(text)]]
     places = []
     for window in find_windows(text):
         first = bisect_right(starts, window.start) - 1
         last = bisect_right(starts, window.end - 1) - 1
-        extents = ((at, _extent(window, starts[at])) for at in range(first, last + 1))
-        places.append(tuple((first_line + at, _moved(one, first_char)) for at, one in extents))
+        extents = [
+            (first_line + at, _extent(window, starts[at] - first_char, first_char))
+            for at in range(first, last + 1)
+        ]
+        places.append(tuple(extents))
     return tuple(places)
 
 
-def _extent(window: Window, line_start: int) -> Extent:
+def _extent(window: Window, line_start: int, first_char: int) -> Extent:
     # The end of a line in the middle of a window is not needed: no character is behind it.
-    return Extent(max(0, window.start - line_start), window.end - line_start)
-
-
-def _moved(extent: Extent, chars: int) -> Extent:
-    return Extent(extent.start + chars, extent.end + chars)
+    start, end = window
+    return Extent(max(first_char, start - line_start), end - line_start)
 
 
 def find_windows(text: str) -> tuple[Window, ...]:

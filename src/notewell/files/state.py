@@ -93,20 +93,20 @@ def write_state(file: Path, data: bytes) -> None:
 
 def append_json_line(
     file: Path,
-    value: Mapping[str, Any],
-    *,
+    *values: Mapping[str, Any],
     max_bytes: int = MAX_LOG_BYTES,
     durable: bool = True,
 ) -> None:
-    """Append one line to a log; a log that has grown too long loses its older half first.
+    """Append lines to a log; a log that has grown too long loses its older half first.
 
     A log that is not `durable` may lose its last lines in a power cut, and costs no fsync.
     """
-    line = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    texts = "".join([f"{json.dumps(value, ensure_ascii=False)}\n" for value in values])
+    lines = texts.encode("utf-8", "backslashreplace")
     with state_lock(file):
-        if _size(file) + len(line) > max_bytes:
+        if _size(file) + len(lines) > max_bytes:
             write_state(file, _newer_half(_read(file)))
-        _append(file, line, durable=durable)
+        _append(file, lines, durable=durable)
 
 
 def read_json_lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -130,7 +130,7 @@ def _newer_half(data: bytes) -> bytes:
     return half[half.find(b"\n") + 1 :]
 
 
-def _append(file: Path, line: bytes, *, durable: bool) -> None:
+def _append(file: Path, lines: bytes, *, durable: bool) -> None:
     """In one write; after a line that a crash has torn, on a line of its own."""
     try:
         fd = os.open(file, _APPEND_FLAGS, PRIVATE_FILE)
@@ -138,21 +138,21 @@ def _append(file: Path, line: bytes, *, durable: bool) -> None:
             end = opened.seek(0, os.SEEK_END)
             if end:
                 opened.seek(end - 1)
-                line = line if opened.read(1) == b"\n" else b"\n" + line
+                lines = lines if opened.read(1) == b"\n" else b"\n" + lines
             else:
                 give_to_owner(fd, file.parent.stat())
                 # Before the write, so that a file with content is known to have its name on disk.
                 sync_directory(file.parent)
-            _write_whole(fd, line, end)
+            _write_whole(fd, lines, end)
             if durable:
                 sync_file(fd)
     except OSError as error:
         raise StateNotWritable(str(file), describe_os_error(error)) from error
 
 
-def _write_whole(fd: int, line: bytes, end: int) -> None:
+def _write_whole(fd: int, lines: bytes, end: int) -> None:
     """A disk that is nearly full accepts a part and reports success; that part is cut off."""
-    if os.write(fd, line) != len(line):
+    if os.write(fd, lines) != len(lines):
         os.ftruncate(fd, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -77,9 +77,13 @@ def line_nearness(
     for chunk in near.chunks:
         lines = by_path.setdefault(chunk.path, {})
         for places, cosine in _cosines(chunk, near.windows, candidates):
-            scores.append(vector_score(cosine, context.facts))
+            score = vector_score(cosine, context.facts)
+            scores.append(score)
             for line, extent in places:
-                lines.setdefault(line, []).append((extent, scores[-1]))
+                if line in lines:
+                    lines[line].append((extent, score))
+                else:
+                    lines[line] = [(extent, score)]
     return LineNearness(by_path, fsum(scores) / len(scores) if scores else 0.0)
 
 

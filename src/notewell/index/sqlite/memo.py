@@ -24,8 +24,8 @@ KEPT_CHUNKS = 4096
 """With their texts, for hits: some 8 MB, which all readers of a process share."""
 KEPT_FACTS = 32_768
 """Of chunks, for ranking: some 16 MB."""
-KEPT_WINDOWED = 12_288
-"""Chunks with windows: some 18 MB."""
+KEPT_WINDOWED = 32_768
+"""Chunks with windows: some 48 MB."""
 LEAST_CHUNKS = 256
 """What a reader keeps however many there are."""
 TABLE_BYTES = 4_000_000

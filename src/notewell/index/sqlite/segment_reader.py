@@ -24,6 +24,7 @@ import numpy as np
 from notewell.core import unit_rows
 from notewell.index.sqlite.connect import reading, select
 from notewell.index.sqlite.quantization import Scratch, Segment, highest, products
+from notewell.index.sqlite.stored_rows import StoredRows, fetched
 from notewell.index.sqlite.vectors import exact_cosines
 from notewell.last_values import LastValues
 from notewell.records import NamedTuple
@@ -79,6 +80,7 @@ class SegmentReader:
         self._answered_by = "exact"
         self._scores = np.empty(0, np.float32)
         self._scratch = Scratch()
+        self._stored = StoredRows()
         self._compared: list[RowTable] = []
         """Rows that the last query compared exactly, or that are resident anyway."""
         self._compared_version = b""
@@ -110,7 +112,8 @@ class SegmentReader:
                 if self._asked and sum(map(len, segments)) <= self._codes_rows:
                     for source in asked:
                         source.hold_codes(db)
-                ids, rows = fetched(db, self._candidates(segments, unit, k), self._dims)
+                nearest = self._candidates(segments, unit, k)
+                ids, rows = self._stored.fetched(db, nearest, self._dims, self._compared_version)
                 found.append(_scored(ids, rows, unit))
                 self._compared.append(RowTable(ids, rows))
         self._answered_by = "bits" if segments else "exact"
@@ -150,13 +153,17 @@ class SegmentReader:
         with reading(db):
             ((dims, version),) = select(db, "SELECT dims, version FROM vec_state")
             # The version is random, so that no other state of an index has the same one.
-            tables = self._compared if version == self._compared_version else ()
+            tables = self._compared if version == self._compared_version else []
             wanted = set(ids)
             if tables and self._all is not None and self._all.query is query:
                 known = self._all.by_id
+                if wanted == known.keys():
+                    return known.copy()
                 if wanted <= known.keys():
                     return {one: cosine for one, cosine in known.items() if one in wanted}
-            parts = _gathered(db, np.array(sorted(wanted), np.int64), tables, dims)
+            parts, rest = _gathered(np.array(sorted(wanted), np.int64), tables)
+            if len(rest):
+                parts.append(self._stored.fetched(db, rest, dims, version))
         return _by_id([(found, exact_cosines(rows, query)) for found, rows in parts])
 
     def _candidates(self, segments: list[Segment], query: Floats, k: int) -> Ids:
@@ -210,17 +217,15 @@ class RowTable:
         return self.ids[places], self.rows[places]
 
 
-def _gathered(
-    db: apsw.Connection, wanted: Ids, tables: Sequence[RowTable], dims: int
-) -> list[tuple[Ids, Vectors]]:
-    """The vectors of these chunks: from the tables, and from the index what they lack."""
+def _gathered(wanted: Ids, tables: Sequence[RowTable]) -> tuple[list[tuple[Ids, Vectors]], Ids]:
+    """The vectors of these chunks, and the chunks that the tables lack."""
     parts = []
     for table in tables:
         parts.append(table.rows_of(wanted))
         if len(parts[-1][0]) == len(wanted):  # Of a small index the first one has all.
-            return parts
+            return parts, wanted[:0]
         wanted = np.setdiff1d(wanted, parts[-1][0], assume_unique=True)
-    return [*parts, fetched(db, wanted, dims)]
+    return parts, wanted
 
 
 class _Source:
@@ -344,21 +349,3 @@ def _best(found: list[Found], k: int) -> list[tuple[int, float]]:
 def tail_ids(db: apsw.Connection, source: str) -> Ids:
     rows = select(db, "SELECT id FROM vec_tail WHERE source = ? ORDER BY id", (source,))
     return np.array([chunk for (chunk,) in rows], np.int64)
-
-
-def fetched(db: apsw.Connection, ids: Ids, dims: int) -> tuple[Ids, Vectors]:
-    """The stored vectors of these chunks, ascending by id; unknown ids are left out.
-
-    Sorted, so that neighbours are read from one page; joined, because `IN` would first copy the
-    ids into a temporary B-tree.
-    """
-    if not len(ids):  # carray does not accept an empty array.
-        return ids, np.empty((0, dims), np.float32)
-    rows = select(
-        db,
-        "SELECT id, vector FROM carray(?) CROSS JOIN chunks_vec ON id = value",
-        (apsw.carray(np.sort(ids)),),
-    )
-    found = np.fromiter((chunk for chunk, _ in rows), np.int64, len(rows))
-    vectors = np.frombuffer(b"".join([vector for _, vector in rows]), "<f4")
-    return found, vectors.reshape(len(rows), dims)

@@ -112,7 +112,7 @@ class SegmentDriver:
         _renew(db)
 
     def stored(self, db: apsw.Connection, ids: Sequence[int]) -> tuple[list[int], Vectors]:
-        from notewell.index.sqlite.segment_reader import fetched
+        from notewell.index.sqlite.stored_rows import fetched
 
         ((dims,),) = select(db, "SELECT dims FROM vec_state")
         found, rows = fetched(db, _array(sorted(set(ids))), dims)
@@ -205,7 +205,7 @@ def _dissolve(db: apsw.Connection, which: str, values: tuple[str | int, ...] = (
 
 def _seal_piece(db: apsw.Connection, source: str, ids: Ids) -> None:
     from notewell.index.sqlite.quantization import seal
-    from notewell.index.sqlite.segment_reader import fetched
+    from notewell.index.sqlite.stored_rows import fetched
 
     ((dims,),) = select(db, "SELECT dims FROM vec_state")
     ids, vectors = fetched(db, ids, dims)

@@ -22,6 +22,7 @@ from notewell.index.sqlite.connect import (
     open_reader,
     our_errors,
     select,
+    without_spare_pages,
 )
 from notewell.index.sqlite.folder import SUSPECTED, IndexFolder
 from notewell.index.sqlite.full_text import register_counts
@@ -383,6 +384,7 @@ def _open_checked(generation: Path) -> apsw.Connection:
         db.close()
         raise
     db.pragma("temp_store", "memory")
+    without_spare_pages(db)
     if schema < SCHEMA:
         if schema not in AS_CURRENT:
             db.close()
