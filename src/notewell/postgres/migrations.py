@@ -238,6 +238,38 @@ def _create_half_vectors(transaction: Transaction) -> None:
     transaction.execute("ALTER TABLE notewell.generations ADD COLUMN half_commits bigint")
 
 
+# -- 8: conversations ----------------------------------------------------------------------------
+
+CONVERSATION_TABLES = (
+    # The row of a conversation that was removed stays, as that of a note does.
+    AgentTable(
+        "conversations",
+        'name text COLLATE "C" NOT NULL, revision bigint NOT NULL DEFAULT 0, '
+        "size bigint NOT NULL DEFAULT 0, "
+        "changed_at timestamptz NOT NULL DEFAULT clock_timestamp()",
+        "name",
+    ),
+    AgentTable(
+        "conversation_records",
+        'name text COLLATE "C" NOT NULL, number bigint NOT NULL, id text COLLATE "C", '
+        "record text NOT NULL",
+        "name, number",
+    ),
+)
+
+
+def _create_conversation_tables(transaction: Transaction) -> None:
+    for table in CONVERSATION_TABLES:
+        table.create(transaction)
+    for statement in (
+        "CREATE UNIQUE INDEX conversation_messages ON notewell.conversation_records "
+        "(tenant, agent, name, id)",
+        "CREATE INDEX conversations_by_revision ON notewell.conversations "
+        "(tenant, agent, revision)",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -258,6 +290,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(5, "agents that come and go", _let_services_change_agents),
     Migration(6, "queue of syncs", _create_queue),
     Migration(7, "half vectors", _create_half_vectors),
+    Migration(8, "conversations", _create_conversation_tables),
 )
 
 
