@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from notewell.capture import user_zone
 from notewell.config import default_state_dir, load_settings
-from notewell.databases import MAIN, checked_id, journal_logs, own_settings, postgres_notes
+from notewell.databases import (
+    MAIN,
+    checked_id,
+    journal_logs,
+    own_settings,
+    postgres_notes,
+    stored_conversations,
+)
 from notewell.embedders import EmbedderSelection, profile_files
 from notewell.engines import BuiltinEngine
 from notewell.errors import BadSetting, MemoryOff
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from notewell.entries import EntriesSettings, EntryStore
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, Reranker
-    from notewell.sessions import DeltaLimits, SessionSettings, Transcripts
+    from notewell.sessions import DeltaLimits, SessionSettings, TranscriptSource
     from notewell.stores import StoreChoice
     from notewell.sync import SyncRecord
 
@@ -214,7 +221,8 @@ def _indexer(
     lease_wait_s: float,
 ) -> Indexer:
     local = next(iter(choice.store.local_paths()), None)
-    sessions = _sessions(settings, agent, state, notes.location)
+    sessions = _sessions(settings, agent, state, notes)
+    has_kept_files = settings.sessions.search_kept and notes.folder is not None
     return Indexer(
         notes=notes,
         indexes_notes=settings.notes.enabled,
@@ -235,12 +243,12 @@ def _indexer(
         lease_wait_s=lease_wait_s,
         requested_driver=choice.requested,
         look_file=local / "LOOKED" if local else None,
-        kept=kept_dir(state, agent, notes.location) if settings.sessions.search_kept else None,
+        kept=kept_dir(state, agent, notes.location) if has_kept_files else None,
     )
 
 
 class _Sessions(NamedTuple):
-    open_transcripts: Callable[[], Transcripts | None]
+    open_transcripts: Callable[[], TranscriptSource | None]
     delta_limits: DeltaLimits | None = None
     redact_notes: Callable[[str], str] | None = None
     redaction: str = ""
@@ -252,12 +260,10 @@ def _configured_sources(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name, is_named in named.items() if is_named)
 
 
-def _sessions(settings: Settings, agent: str, state: Path, location: str) -> _Sessions:
+def _sessions(settings: Settings, agent: str, state: Path, notes: NoteStore) -> _Sessions:
     """The transcripts and the redactor. Neither module is loaded unless it is needed."""
     sessions, redact_notes = settings.sessions, settings.notes.redact
-    open_transcripts = partial(
-        _transcripts, sessions, agent, state, kept_dir(state, agent, location)
-    )
+    open_transcripts = partial(_transcripts, sessions, agent, state, notes)
     if not sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
         return _Sessions(open_transcripts)
@@ -286,10 +292,18 @@ def _delta_limits(sessions: SessionSettings) -> DeltaLimits | None:
 
 
 def _transcripts(
-    sessions: SessionSettings, agent: str, state: Path, kept: Path
-) -> Transcripts | None:
+    sessions: SessionSettings, agent: str, state: Path, notes: NoteStore
+) -> TranscriptSource | None:
     """What is searched. What hooks have kept is searched whatever `sources` says; None until there
-    is something kept, so that a search does not load what it does not need."""
+    is something kept, so that a search does not load what it does not need.
+
+    With notes in a database, all machines share an index. Files of one machine would come and go
+    in it with each sync of another one, so only conversations in the database are searched."""
+    if notes.folder is None:
+        folders = [f"sessions/{name}" for _, name in sessions.folders] if sessions.enabled else []
+        is_searched = sessions.search_kept or sessions.enabled
+        return stored_conversations(notes, state, folders) if is_searched else None
+    kept = kept_dir(state, agent, notes.location)
     # Not `Path.is_dir`, which raises if the state folder is closed: `doctor` must go on.
     is_kept = sessions.search_kept and os.path.isdir(kept)  # noqa: PTH112
     if not sessions.enabled and not is_kept:
@@ -297,11 +311,11 @@ def _transcripts(
     from notewell.redaction import DeferredRedactor
     from notewell.sessions import KEPT, TranscriptFolder, Transcripts, forgotten_file
 
-    folders = [TranscriptFolder(kept, KEPT, appears_later=True)] if sessions.search_kept else []
+    places = [TranscriptFolder(kept, KEPT, appears_later=True)] if sessions.search_kept else []
     if sessions.enabled:
-        folders.append(TranscriptFolder(state / "agents" / agent / "sessions"))
-        folders += [TranscriptFolder(*folder) for folder in sessions.folders]
-    return Transcripts(folders, DeferredRedactor(state), forgotten=forgotten_file(kept))
+        places.append(TranscriptFolder(state / "agents" / agent / "sessions"))
+        places += [TranscriptFolder(*folder) for folder in sessions.folders]
+    return Transcripts(places, DeferredRedactor(state), forgotten=forgotten_file(kept))
 
 
 def _builtin(

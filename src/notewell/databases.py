@@ -9,13 +9,15 @@ from notewell.errors import BadSetting
 from notewell.records import NamedTuple, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from notewell.capture import Logs
     from notewell.config import Settings
     from notewell.notes import NoteStore
     from notewell.notes.postgres import PostgresNotes
     from notewell.postgres import Database
+    from notewell.sessions import StoredConversations
 
 MAIN = "main"
 """The agent without a name of its own."""
@@ -81,6 +83,23 @@ def journal_logs(notes: NoteStore) -> Logs | None:
     from notewell.capture.postgres import PostgresLogs
 
     return PostgresLogs(notes.database, notes.scope)
+
+
+def stored_conversations(
+    notes: NoteStore, state: Path, folders: Sequence[str] = ()
+) -> StoredConversations | None:
+    """The conversations beside notes in a database; None: they are files of this machine.
+    `folders` of transcripts are named as what is not searched."""
+    if notes.folder is not None:
+        return None
+    from notewell.notes.postgres import PostgresNotes
+
+    if not isinstance(notes, PostgresNotes):
+        return None
+    from notewell.redaction import DeferredRedactor
+    from notewell.sessions import StoredConversations
+
+    return StoredConversations(notes.database, notes.scope, DeferredRedactor(state), folders)
 
 
 def own_settings(agent: str, environment: Mapping[str, str]) -> Settings:

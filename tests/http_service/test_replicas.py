@@ -17,7 +17,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from tests.http_service.served import ORIGIN, PLENTY, PORT, running
 from tests.http_service.test_mcp import HELLO
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer, everything_in
 
 from notewell.capture import undo_write, writes
 from notewell.cli import main
@@ -336,11 +336,59 @@ def test_an_mcp_client_that_one_replica_greeted_is_answered_by_the_other(
     assert one.ask("GET", "/mcp", headers=headers).status_code == 405
 
 
-def test_turns_are_refused_because_they_would_be_lost_with_the_machine(
-    replicas: tuple[Replica, Replica],
+def test_turns_that_one_replica_got_are_found_through_the_other(
+    replicas: tuple[Replica, Replica], postgres_server: PostgresServer, tenant: str
 ) -> None:
-    one, _ = replicas
-    turns = {"turns": [{"role": "user", "content": "We ship on Friday."}]}
-    refused = one.ask("POST", "/v1/sessions/s1/turns", json=turns)
+    one, other = replicas
+    one.ask("POST", "/v1/append", json=ENTRY)
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for number in range(3):
+        turns = [
+            {"role": "user", "content": f"Where is parcel {number}? The token is {secret}."},
+            {"role": "assistant", "content": f"Parcel {number} is in cellar {number}."},
+        ]
+        for replayed in range(2):  # A client that has lost the answer.
+            answer = one.ask(
+                "POST",
+                "/v1/sessions/s1/turns",
+                json={"turns": turns},
+                headers={"Idempotency-Key": f"k{number}"},
+            )
+            assert answer.status_code == 201, answer.text
+            assert answer.json()["kept"] == 2
+            assert answer.headers.get("Idempotent-Replayed") == ("true" if replayed else None)
+            one, other = other, one
+        (hit, *_) = other.search(f"parcel cellar {number}")
+        assert (hit["path"], hit["source"]) == ("sessions/kept/http-s1.jsonl", "sessions")
+        assert f"cellar {number}" in hit["snippet"]
+        one, other = other, one
+    # A sync of either takes nothing of the other one out of the index.
+    for each in (one, other, one):
+        assert each.ask("POST", "/v1/sync").status_code in (200, 202)
+        assert each.search("parcel cellar 2")[0]["source"] == "sessions"
+    got = other.ask("GET", "/v1/notes/sessions/kept/http-s1.jsonl").json()
+    assert got["text"].count("Parcel") == 3
+    listed = other.ask("GET", "/v1/notes").json()["notes"]
+    assert [one["source"] for one in listed] == ["memory", "sessions"]
+    rows = everything_in(postgres_server, "notewell", Scope(tenant, "main"))
+    assert len(rows["conversation_records"]) == 7
+    assert secret not in repr(rows)
+
+
+def test_turns_are_refused_where_the_settings_keep_no_conversations(
+    tenant: str, tmp_path: Path
+) -> None:
+    whole = json.loads((tmp_path / "own.json").read_text(encoding="utf-8"))
+    search = whole["agents"]["defaults"]["memorySearch"]
+    search["sessions"] = {"keep": {"enabled": False}}
+    (tmp_path / "own.json").write_text(json.dumps(whole), encoding="utf-8")
+    kept = shared_state(*tenant_database())
+    assert kept.registry is not None
+    kept.registry.add("main")
+    _, token = kept.tokens.create(TokenRequest("all", (ALL_AGENTS,), ("admin",)))
+    with replica(tmp_path / "one", token) as one:
+        turns = {"turns": [{"role": "user", "content": "We ship on Friday."}]}
+        refused = one.ask("POST", "/v1/sessions/s1/turns", json=turns)
     assert refused.status_code == 409
+    assert "`sessions.keep.enabled` is false" in refused.text
     assert "/v1/append" in refused.text

@@ -26,9 +26,9 @@ from notewell.errors import EmbedderUnreachable
 from notewell.http_service.sync_worker import SyncWorker, WorkDone
 from notewell.memory import Memory
 from notewell.notes import Entry
-from notewell.notes.postgres import _ENQUEUE
 from notewell.ports import Kind
 from notewell.postgres import Database, Scope, SyncQueue
+from notewell.postgres.sync_queue import enqueue
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_a_writer_that_is_not_finished_keeps_its_work_from_being_taken(
     write("support", "first")
     scope = Scope(tenant, "support")
     with postgres.writing(scope) as transaction:
-        transaction.execute(_ENQUEUE, (*scope, *scope))
+        enqueue(transaction, scope)
         with queue.claim() as claimed:
             assert claimed is None
     assert queue.waiting() == 1

@@ -81,6 +81,41 @@ def test_an_owner_who_is_no_superuser_creates_the_tables(
     database.close()
 
 
+def test_a_user_without_a_right_is_told_each_statement_that_an_administrator_has_to_run(
+    postgres_server: PostgresServer,
+) -> None:
+    name = "not_prepared"
+    postgres_server.create_database(name, migrated=False)
+    with psycopg.connect(postgres_server.owner_url("postgres"), autocommit=True) as superuser:
+        superuser.execute("CREATE ROLE newcomer LOGIN PASSWORD 'x'")
+    url = postgres_server.owner_url(name).replace("postgres@", "newcomer:x@")
+    database = Database(Address(Secret(url)))
+    # This server has the role already, from the database of the other tests.
+    for missing, instead in (
+        ("the extension pgvector", "CREATE EXTENSION vector"),
+        ("a member of the role notewell_app", "GRANT notewell_app TO newcomer"),
+        ("a schema in this database", "CREATE SCHEMA notewell AUTHORIZATION newcomer"),
+    ):
+        with pytest.raises(DatabaseNotReady) as refused:
+            migrate(database)
+        assert f"does not let this user create {missing}" in str(refused.value)
+        assert instead.removesuffix(" newcomer") in str(refused.value)
+        with psycopg.connect(postgres_server.owner_url(name)) as superuser:
+            superuser.execute(instead.encode())
+    assert len(migrate(database)) == len(MIGRATIONS)
+    database.close()
+
+
+def test_a_server_without_pgvector_is_told_to_install_it(postgres_server: PostgresServer) -> None:
+    postgres_server.create_database("no_vector", migrated=False)
+    with psycopg.connect(postgres_server.owner_url("postgres"), autocommit=True) as superuser:
+        superuser.execute("ALTER DATABASE no_vector SET extension_control_path = '/nowhere'")
+    database = postgres_server.as_owner("no_vector")
+    with pytest.raises(DatabaseNotReady, match="install pgvector on the server, then run"):
+        migrate(database)
+    database.close()
+
+
 def test_a_version_says_that_the_database_is_too_old_or_too_new(empty: Database) -> None:
     migrate(empty)
     newer = "INSERT INTO notewell.migrations (number, name, breaks_older) VALUES (9001, 'x', %s)"

@@ -38,7 +38,7 @@ def test_a_user_without_rights_is_told_so_and_no_password_is_shown(
     monkeypatch.setenv(VARIABLE, postgres_server.login_url("not_ours"))
     assert main(["db", "init"]) == 1
     shown = capsys.readouterr()
-    assert "does not let this user do that" in shown.err
+    assert "does not let this user create the extension pgvector: let an admin" in shown.err
     monkeypatch.setenv(VARIABLE, f"postgresql://u:{PASSWORD}@127.0.0.1:1/x")
     assert main(["db", "status"]) == 75
     shown = capsys.readouterr()

@@ -8,18 +8,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.postgres_server import PASSWORD, PostgresServer
+from tests.postgres_server import PASSWORD, PostgresServer, everything_in
 
 from notewell import open_memory
+from notewell.capture import Message
 from notewell.cli import main
 from notewell.errors import NotesNotInFolder
+from notewell.postgres import Scope
 from notewell.postgres.address import VARIABLE
 from notewell.testing import HashEmbedder
+from notewell.tools import KeptSaid, keep_said
 
 
 class Client:
     def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.root, self._capsys = root, capsys
+
+    @property
+    def tenant(self) -> str:
+        name: str = self._search()["store"]["tenant"]
+        return name
+
+    def set(self, key: str, value: object) -> None:
+        """In the user's own settings."""
+        self._write({**self._search(), key: value})
+
+    def _search(self) -> dict[str, Any]:
+        whole = json.loads((self.root / "own.json").read_text(encoding="utf-8"))
+        search: dict[str, Any] = whole["agents"]["defaults"]["memorySearch"]
+        return search
+
+    def _write(self, search: dict[str, Any]) -> None:
+        whole = {"agents": {"defaults": {"memorySearch": search}}}
+        (self.root / "own.json").write_text(json.dumps(whole), encoding="utf-8")
 
     def run(self, *words: str, state: str = "state", expected: int = 0) -> dict[str, Any]:
         place = ["-w", "postgres:", "--json", "--state-dir", str(self.root / state)]
@@ -100,6 +121,33 @@ def test_the_doctor_explains_a_database_that_cannot_be_reached_or_is_not_named(
     monkeypatch.delenv(VARIABLE)
     found = client.run("doctor", expected=5)["findings"]
     assert any("no database is named" in one["told"] for one in found)
+
+
+def test_a_conversation_of_a_program_is_found_on_another_machine_and_can_be_forgotten(
+    client: Client, postgres_server: PostgresServer
+) -> None:
+    client.set("sessions", {"keep": {"enabled": True}})
+    said = [
+        Message("user", "Where is the giraffe of the router room?"),
+        Message("assistant", "It moved to the cellar in October."),
+        Message("user", "Who moved it?"),
+    ]
+    with open_memory("postgres:", state_dir=client.root / "one") as memory:
+        assert keep_said(memory, "http", "s1", said, cwd=None) == KeptSaid(3)
+    for state in ("other", "one", "other"):  # No machine takes it out of the index again.
+        client.run("index", state=state)
+        hits = client.run("search", "giraffe router room", state=state)["results"]
+        assert [hit["path"] for hit in hits] == ["sessions/kept/http-s1.jsonl"]
+    assert client.run("verify", state="other")["ok"]
+    forgotten = client.run("forget", "giraffe", "--yes", state="other")
+    assert forgotten["forgotten"] is True
+    for state in ("other", "one"):
+        client.run("index", state=state)
+        client.run("search", "giraffe", state=state, expected=3)
+        hits = client.run("search", "who moved it to the cellar", state=state)["results"]
+        assert "October" in hits[0]["snippet"]
+    scope = Scope(client.tenant, "main")
+    assert "iraffe" not in repr(everything_in(postgres_server, "notewell", scope))
 
 
 def test_what_needs_files_says_so(client: Client) -> None:

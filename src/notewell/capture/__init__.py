@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from notewell.capture.journal import Journal
     from notewell.capture.keep_status import KeepStatus, read_keep_status
     from notewell.capture.keeping import Kept, keep_messages
-    from notewell.capture.keeping_turns import keep_turn
+    from notewell.capture.keeping_turns import keep_stored, keep_turn, said_now
     from notewell.capture.kept_folder import (
         KeptFiles,
         drop_expired,
@@ -185,7 +185,7 @@ else:
             "logs": "FileLogs Logs",
             "keep_status": "KeepStatus read_keep_status",
             "keeping": "Kept keep_messages",
-            "keeping_turns": "keep_turn",
+            "keeping_turns": "keep_stored keep_turn said_now",
             "kept_folder": "KeptFiles drop_expired forgotten_filter kept_files",
             "review": "Proposal accept acceptable decline preview propose",
             "search_journal": (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,11 +41,12 @@ from notewell.sessions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
     from datetime import datetime
 
     from notewell.capture.logs import Logs
+    from notewell.sessions import StoredConversations
 
 ID_BYTES = 4
 _COPIES = ".*.jsonl.tmp"
@@ -75,6 +77,8 @@ class ForgetPlace:
     """What captures remember; see `capture_dir`."""
     logs: Logs | None = None
     """The journal, if it is not in `capture`."""
+    stored: StoredConversations | None = None
+    """Those in the database that has the notes."""
 
     @property
     def journal(self) -> Logs:
@@ -158,13 +162,22 @@ def own_transcripts(place: ForgetPlace) -> Iterator[OwnTranscript]:
 
 def said_messages(place: ForgetPlace) -> Iterator[FoundMessage]:
     """All messages of our own transcripts. Raises `StateNotWritable`."""
-    for transcript in own_transcripts(place):
+    for path, records in _own_records(place):
         line = 0
-        for record in _records(_bytes_of(transcript.file)):
+        for record in records:
             said = _said(record) if record else None
             if said is not None:
                 line += 1
-                yield FoundMessage(transcript.path, line, said.speaker, said.at, said.text)
+                yield FoundMessage(path, line, said.speaker, said.at, said.text)
+
+
+def _own_records(place: ForgetPlace) -> Iterator[tuple[str, Iterable[dict[str, Any] | None]]]:
+    """Each conversation of ours, by its path."""
+    for transcript in own_transcripts(place):
+        yield transcript.path, _records(_bytes_of(transcript.file))
+    if place.stored is not None:
+        for path in place.stored.scan().notes:
+            yield path, place.stored.records(path)
 
 
 def found_messages(place: ForgetPlace, rule: ForgottenMessages) -> Iterator[FoundMessage]:
@@ -182,10 +195,10 @@ def count_messages(place: ForgetPlace) -> int:
 def session_ids(place: ForgetPlace) -> dict[str, str]:
     """The names of conversations by the ids that their hosts gave them."""
     ids = {}
-    for transcript in own_transcripts(place):
-        first = next(iter(_records(_bytes_of(transcript.file))), None)
+    for path, records in _own_records(place):
+        first = next(iter(records), None)
         if first and first.get("type") == "session" and isinstance(first.get("id"), str):
-            ids[str(first["id"])] = transcript.session
+            ids[str(first["id"])] = session_stem(path)
     return ids
 
 
@@ -200,7 +213,18 @@ def remove_messages(place: ForgetPlace, rule: ForgottenMessages) -> int:
             with _locked(place, transcript):
                 removed += _rewrite(transcript, rule)
             done.add(transcript.file)
+    if place.stored is not None:
+        for path in place.stored.scan().notes:
+            removed += place.stored.rewrite(path, partial(_changed, session_stem(path), rule))
     return removed
+
+
+def _changed(
+    session: str, rule: ForgottenMessages, record: dict[str, Any]
+) -> dict[str, Any] | None:
+    """A record without what a rule is about; None if it has nothing of it."""
+    line = _without_text(record, session, rule)
+    return line.record if line.is_changed else None
 
 
 def _drop_copies(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Conversations without a transcript: a program sends their turns, or a data export has them.
 
 The messages are handed over instead of read from a host's file, so there is no position: one that
-is known is recognized by its id.
+is known is recognized by its id. Beside notes in a database they are rows and not a file.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from notewell.capture.injected import as_said
 from notewell.capture.keeping import Kept, KeptPreview
 from notewell.capture.kept_file import date_by_messages, encoded, kept_end, kept_ids, open_kept
-from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S, forgotten_of
+from notewell.capture.kept_folder import LOCK, LOCK_WAIT_S, drop_expired_rows, forgotten_of
 from notewell.capture.kept_records import earliest_kept, header_record, new_records
 from notewell.files import state_lock
 from notewell.hosts import SPEAKERS, Turn
 from notewell.records import dataclass
-from notewell.sessions import NewMessages, SaidMessage, kept_names
+from notewell.sessions import NewMessages, SaidMessage, kept_names, stored_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from notewell.capture.kept_file import KeptEnd
     from notewell.capture.kept_records import Record
     from notewell.capture.settings import KeepSettings
+    from notewell.sessions import StoredConversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,43 @@ def keep_turn(
     the file as if it had one. Raises `StateBusy` and `StateNotWritable`."""
     if settings.leaves_out(conversation.cwd):
         return Kept()
-    said = [
+    said = said_now(turn, now)
+    new = NewMessages(said, session=conversation.session, cwd=conversation.cwd)
+    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
+        return _addition(folder, conversation, new, redact, None, now).append()
+
+
+def said_now(turn: Sequence[Message], now: datetime) -> list[SaidMessage]:
+    """The messages of a turn in the form of a transcript's."""
+    return [
         SaidMessage(Turn(SPEAKERS[message.role], message.text), now, number)
         for number, message in enumerate(turn)
         if message.role in SPEAKERS
     ]
-    new = NewMessages(said, session=conversation.session, cwd=conversation.cwd)
-    with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
-        return _addition(folder, conversation, new, redact, None, now).append()
+
+
+def keep_stored(
+    stored: StoredConversations,
+    conversation: SessionEnd,
+    said: Sequence[SaidMessage],
+    redact: Callable[[str], str],
+    *,
+    settings: KeepSettings,
+    now: datetime,
+) -> Kept:
+    """The same for conversations in a database, and remove what is too old whenever one begins.
+    Raises `DatabaseTrouble` and `NoteNotWritable`."""
+    if settings.leaves_out(conversation.cwd):
+        return Kept()
+    new = NewMessages(list(said), session=conversation.session, cwd=conversation.cwd)
+    # What is there already, and what was forgotten, is recognized by its id where the rows are.
+    messages = list(new_records(new, as_said(redact), (), None, None, now))
+    header = header_record(conversation, new, redact, now)
+    path = stored_path(kept_names(conversation.host, conversation.transcript).whole)
+    added = stored.append(path, header, messages)
+    if added.is_first:
+        drop_expired_rows(stored, settings, now)
+    return Kept(messages=added.number, is_first=added.is_first)
 
 
 def keep_exported(

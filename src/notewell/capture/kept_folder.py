@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from notewell.capture.hook_state import SessionEnd
     from notewell.capture.settings import KeepSettings
-    from notewell.sessions import LeavesOut
+    from notewell.sessions import LeavesOut, StoredConversations
 
 LOCK = "kept"
 """One lock for the folder: an append takes milliseconds."""
@@ -51,10 +51,27 @@ def drop_expired(folder: Path, settings: KeepSettings, now: datetime) -> int:
     if not folder.is_dir():
         return 0
     with state_lock(folder / LOCK, wait_s=LOCK_WAIT_S):
-        expired = _expired(list(_files(folder)), settings, now.timestamp())
+        files = [
+            _Kept(str(file), status.st_mtime, status.st_size) for file, status in _files(folder)
+        ]
+        expired = _expired(files, settings, now.timestamp())
         for file in expired:
             with suppress(FileNotFoundError):
-                file.unlink()
+                Path(file).unlink()
+    return len(expired)
+
+
+def drop_expired_rows(stored: StoredConversations, settings: KeepSettings, now: datetime) -> int:
+    """The same for conversations in a database."""
+    if settings.days is None and settings.megabytes is None:
+        return 0
+    kept = [
+        _Kept(path, found.stat.mtime_ns / 1e9, found.stat.size)
+        for path, found in stored.scan().notes.items()
+    ]
+    expired = _expired(kept, settings, now.timestamp())
+    for path in expired:
+        stored.remove(path)
     return len(expired)
 
 
@@ -72,20 +89,26 @@ def forgotten_filter(file: Path, transcript: Path) -> LeavesOut | None:
     return read_forgotten(file).of_session(session_stem(transcript.as_posix()))
 
 
-def _expired(
-    files: list[tuple[Path, os.stat_result]], settings: KeepSettings, now_s: float
-) -> list[Path]:
-    newest_first = sorted(files, key=lambda one: one[1].st_mtime, reverse=True)
-    # From the newest file: a clock that is wrong by a year must not remove everything.
-    latest_s = min([now_s, *(status.st_mtime for _, status in newest_first[:1])])
+class _Kept(NamedTuple):
+    """One conversation."""
+
+    place: str
+    written_s: float
+    size: int
+
+
+def _expired(kept: list[_Kept], settings: KeepSettings, now_s: float) -> list[str]:
+    newest_first = sorted(kept, key=lambda one: one.written_s, reverse=True)
+    # From the newest one: a clock that is wrong by a year must not remove everything.
+    latest_s = min([now_s, *(one.written_s for one in newest_first[:1])])
     earliest_s = latest_s - settings.days * 86_400 if settings.days else None
     limit = settings.megabytes * 1_000_000 if settings.megabytes else None
-    expired, size = list[Path](), 0
-    for file, status in newest_first:
-        size += status.st_size
-        is_old = earliest_s is not None and status.st_mtime < earliest_s
+    expired, size = list[str](), 0
+    for one in newest_first:
+        size += one.size
+        is_old = earliest_s is not None and one.written_s < earliest_s
         if is_old or (limit is not None and size > limit):
-            expired.append(file)
+            expired.append(one.place)
     return expired
 
 

@@ -41,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from notewell.capture import ForgetPlace, NoteWriter, acceptable, propose, said_messages
+    from notewell.databases import stored_conversations
     from notewell.sessions import is_kept, kept_dir
 
     notes, folder = notes_of(arguments)
@@ -49,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     # Not redacted: the user has read the text and accepts it as it is.
     logs = logs_of(notes)
     writer = NoteWriter(notes, folder, lambda text: text, logs)
-    place = ForgetPlace(kept, kept.parent, folder, logs)
+    stored = stored_conversations(notes, folder.parent.parent)
+    place = ForgetPlace(kept, kept.parent, folder, logs, stored)
     # Those that programs sent over HTTP belong to all workspaces of the agent.
     said = (message for message in said_messages(place) if is_kept(message.path))
     if arguments.accept:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from notewell.engines.status import Probe
     from notewell.index import Counts, IndexStore, ListedNote, OutlinedChunk, PlacedChunk
     from notewell.ports import Vectors
-    from notewell.sessions import Transcripts
+    from notewell.sessions import TranscriptSource
     from notewell.types import Answer, Scan
 
 VECTORS_AT_ONCE = 1000
@@ -59,7 +59,7 @@ class IndexInspector:
         return self._engine.indexer.store
 
     @property
-    def transcripts(self) -> Transcripts | None:
+    def transcripts(self) -> TranscriptSource | None:
         """None: the settings leave transcripts out."""
         return self._engine.indexer.transcripts
 

@@ -27,6 +27,7 @@
     │   │   ├── DatabaseBusy    this process uses all of its connections: wait
     │   │   └── DatabaseLocked  another transaction held a lock for too long: wait
     │   ├── DatabaseNotReady    its tables, its role or the user are not as they must be
+    │   │   └── DatabaseForbidden  the user may not do that
     │   └── DatabaseDamaged     it reports damaged data
     ├── OutputFailed            the answer could not be written to the output
     ├── ConversationDenied      the settings do not let this conversation see the memory
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         ConversationDenied,
         DatabaseBusy,
         DatabaseDamaged,
+        DatabaseForbidden,
         DatabaseLocked,
         DatabaseNotReady,
         DatabaseTrouble,
@@ -116,7 +118,7 @@ else:
             ),
             "memory": (
                 "BackendFailed BadEntry BadRequest BadSetting ConversationDenied DatabaseBusy "
-                "DatabaseDamaged DatabaseLocked "
+                "DatabaseDamaged DatabaseForbidden DatabaseLocked "
                 "DatabaseNotReady DatabaseTrouble DatabaseUnavailable EditRefused "
                 "IndexBusy IndexTooNew IndexTrouble IndexUnavailable IndexUnreadable "
                 "MemoryOff NotADataset "

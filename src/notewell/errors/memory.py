@@ -317,6 +317,10 @@ class DatabaseNotReady(DatabaseTrouble):
     """Waiting does not help: somebody has to do something."""
 
 
+class DatabaseForbidden(DatabaseNotReady):
+    """The user of the connection string may not do that."""
+
+
 class DatabaseDamaged(DatabaseTrouble):
     """The server found data that cannot be right."""
 

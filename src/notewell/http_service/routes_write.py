@@ -20,6 +20,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from notewell.capture import FlushFacts
+from notewell.databases import stored_conversations
 from notewell.errors import BadRequest
 from notewell.http_service import problems
 from notewell.http_service.agents import Agents, ContentWritten
@@ -38,11 +39,23 @@ from notewell.http_service.schemas import (
     TurnsBody,
 )
 from notewell.http_service.schemas_status import SyncAnswer, sync_answer
-from notewell.http_service.transcripts import SESSION_ID, NewTurn, add_turns, transcript_file
+from notewell.http_service.transcripts import (
+    SESSION_ID,
+    NewTurn,
+    add_turns,
+    said_turns,
+    transcript_file,
+)
 from notewell.memory import Memory
 from notewell.notes import Appended, Entry
 from notewell.sync import SyncReport
-from notewell.tools import CallContext, FlushInput, flush_decision, keep_transcript
+from notewell.tools import (
+    CallContext,
+    FlushInput,
+    flush_decision,
+    keep_transcript,
+    store_turns,
+)
 
 ORIGIN = "http"
 """The origin that entries from here are marked with."""
@@ -117,24 +130,26 @@ async def add_to_session(
     key: IdempotencyKey = None,
 ) -> JSONResponse:
     """Append turns to a transcript of this agent. Searches of sessions find them; with
-    `sessions.keep.enabled`, the conversation is kept, and every search finds it."""
+    `sessions.keep.enabled`, the conversation is kept, and every search finds it. A service on a
+    database keeps every conversation there, with its secrets masked, unless that setting is
+    false."""
     # Without a key, a random one: the ids of turns must still be unique.
-    name = key or secrets.token_hex(16)
+    # With the token's id: the keys of two tokens must not collide.
+    name = f"{caller.token.id}\0{key or secrets.token_hex(16)}"
+    turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
 
     def write(memory: Memory, at: datetime) -> Completed:
-        if memory.notes.folder is None:
-            raise _no_transcripts()
+        if stored := stored_conversations(memory.notes, memory.state_dir):
+            if memory.settings.capture.keep.enabled is False:
+                raise _keeps_nothing()
+            added = store_turns(memory, stored, ORIGIN, id, said_turns(turns, name, at))
+            _tell_of_turns(caller, memory, id, added)
+            return Completed(201, {"id": id, "turns": len(turns), "kept": added})
         file = transcript_file(caller.context.agents.state, caller.agent, id)
-        turns = [NewTurn(turn.role, turn.content, turn.at) for turn in body.turns]
-        # With the token's id: the keys of two tokens must not collide.
-        added = add_turns(file, turns, f"{caller.token.id}\0{name}", at)
+        added = add_turns(file, turns, name, at)
         # Also if none was added: what a failure has left is kept now.
         kept = keep_transcript(memory, ORIGIN, id, file)
-        memory.mark_changed()
-        if added:
-            path = f"sessions/{id}.jsonl"
-            caller.context.audit.record(caller, "turns", path=path, turns=added)
-            caller.publish(ContentWritten("turns", path))
+        _tell_of_turns(caller, memory, id, added)
         if kept.trouble:
             _log.warning("turns are not kept: %s", kept.trouble)
         why = {"notice": f"not kept: {kept.trouble.public_text()}"} if kept.trouble else {}
@@ -143,15 +158,22 @@ async def add_to_session(
     return await _run_once(caller, f"turns/{id}", key, body, write)
 
 
-def _no_transcripts() -> problems.Problem:
-    """A transcript is a file of this machine: other replicas would not find it, and it would be
-    lost with the machine."""
+def _tell_of_turns(caller: Caller, memory: Memory, id_: str, added: int) -> None:
+    memory.mark_changed()
+    if added:
+        path = f"sessions/{id_}.jsonl"
+        caller.context.audit.record(caller, "turns", path=path, turns=added)
+        caller.publish(ContentWritten("turns", path))
+
+
+def _keeps_nothing() -> problems.Problem:
+    """A service on one machine has a transcript all the same; here nothing else would have it."""
     return problems.Problem(
         409,
         "no-transcripts",
         "This service keeps no conversations",
-        "the notes of this agent are in a database, and conversations are kept in files",
-        "append what matters with /v1/append, or send turns to a service on one machine",
+        "its settings say so: `sessions.keep.enabled` is false",
+        "append what matters with /v1/append, or ask whoever runs the service",
     )
 
 

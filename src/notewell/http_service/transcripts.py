@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.errors import NoteNotWritable
 from notewell.files import describe_os_error, make_private, sync_directory, sync_file
+from notewell.hosts import SPEAKERS, Turn, parse_time
 from notewell.notes import locked_note
-from notewell.sessions import BLOCK_BYTES, MAX_TRANSCRIPT_BYTES
+from notewell.sessions import BLOCK_BYTES, MAX_TRANSCRIPT_BYTES, SaidMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,14 +79,29 @@ def add_turns(file: Path, turns: Sequence[NewTurn], key: str, now: datetime) -> 
 
 def _records(turns: Iterable[NewTurn], key: str, now: datetime) -> Iterable[dict[str, Any]]:
     for number, turn in enumerate(turns):
-        # The same key and position give the same id, so a repeated request is recognized.
-        id_ = hashlib.sha256(f"{key}\0{number}".encode()).hexdigest()[:16]
         yield {
             "type": "message",
-            "id": id_,
+            "id": turn_id(key, number),
             "timestamp": turn.at or now.isoformat(timespec="milliseconds"),
             "message": {"role": turn.role, "content": turn.content},
         }
+
+
+def turn_id(key: str, number: int) -> str:
+    """The same key and position give the same id, so a repeated request is recognized."""
+    return hashlib.sha256(f"{key}\0{number}".encode()).hexdigest()[:16]
+
+
+def said_turns(turns: Sequence[NewTurn], key: str, now: datetime) -> list[SaidMessage]:
+    """The turns for conversations that are rows of a database."""
+    return [
+        SaidMessage(
+            Turn(SPEAKERS[turn.role], turn.content, turn_id(key, number)),
+            parse_time(turn.at) or now,
+            number,
+        )
+        for number, turn in enumerate(turns)
+    ]
 
 
 def _add(fd: int, file: Path, records: list[dict[str, Any]], now: datetime) -> int:

@@ -33,6 +33,7 @@ from notewell.notes.note_file import note_of
 from notewell.notes.rewrite import numbered_paths
 from notewell.notes.scope import TOO_LARGE, scope_of
 from notewell.notes.section import Section
+from notewell.postgres.sync_queue import enqueue
 from notewell.records import NamedTuple
 from notewell.types import FoundNote, Ignored, NoteStat, Scan
 
@@ -54,14 +55,6 @@ _KEYS = scope_of(_ROOT, _ROOT, ())
 
 _OWN = "WHERE tenant = %s AND agent = %s"
 _STAT = "octet_length(data), (extract(epoch FROM changed_at) * 1000000)::bigint, revision"
-
-_ENQUEUE = (
-    "INSERT INTO notewell.sync_queue (tenant, agent) SELECT %s, %s WHERE NOT EXISTS (SELECT 1 "
-    "FROM (SELECT 1 FROM notewell.sync_queue WHERE tenant = %s AND agent = %s LIMIT 1 "
-    "FOR UPDATE SKIP LOCKED) AS waiting)"
-)
-"""Somebody must index what is written: see `notewell.postgres.sync_queue`. A row that waits is
-locked until the end of the transaction: nobody takes it before the note can be seen."""
 
 
 class StoredNote(NamedTuple):
@@ -96,13 +89,16 @@ class PostgresNotes:
     # -- reading ---------------------------------------------------------------------------------
 
     def change_mark(self) -> int:
-        # Each write adds one to a revision, and no row is ever removed.
+        # Each write adds one to a revision, and no row is ever removed. Conversations are counted
+        # in the same statement: a search must not pay for a second look.
         with self.database.reading(self.scope) as transaction:
             rows = transaction.rows(
-                f"SELECT coalesce(sum(revision), 0)::bigint FROM notewell.notes {_OWN}",  # noqa: S608
-                self.scope,
+                f"SELECT coalesce(sum(revision), 0)::bigint FROM notewell.notes {_OWN} "  # noqa: S608
+                "UNION ALL SELECT coalesce(sum(revision), 0)::bigint "
+                f"FROM notewell.conversations {_OWN}",
+                (*self.scope, *self.scope),
             )
-        return int(rows[0][0])
+        return sum(int(revisions) for (revisions,) in rows)
 
     def scan(self) -> Scan:
         with self.database.reading(self.scope) as transaction:
@@ -325,7 +321,7 @@ class _Rows(NamedTuple):
             f"changed_at = statement_timestamp() {_OWN} AND path = %s",
             (data, digest, *self.key),
         )
-        self.transaction.execute(_ENQUEUE, (*self.scope, *self.scope))
+        enqueue(self.transaction, self.scope)
 
 
 def _stat(size: int, changed_us: int, revision: int) -> NoteStat:

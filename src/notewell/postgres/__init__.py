@@ -9,6 +9,7 @@
     leases       locks that the server frees when the connection of their holder ends
     tables       how a table of agents is made: partitions, row-level security, grants
     migrations   the numbered changes of the schema, and which of them a database has
+    prerequisites  what must be there before the tables, and who has to create it
     inspection   what a server must be and have: versions, extension, roles, settings
 
 Nothing here depends on a session of the server: every transaction sets what it needs for itself.

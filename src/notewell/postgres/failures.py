@@ -16,6 +16,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from notewell.errors import (
     DatabaseBusy,
     DatabaseDamaged,
+    DatabaseForbidden,
     DatabaseLocked,
     DatabaseNotReady,
     DatabaseTrouble,
@@ -46,7 +47,7 @@ _OUTCOMES: Mapping[str, _Outcome] = {
     "3F": (DatabaseNotReady, "has no tables of Notewell", "run `notewell db init`"),
     "40": (DatabaseUnavailable, "gave way to another transaction", _WAIT),
     "42501": (
-        DatabaseNotReady,
+        DatabaseForbidden,
         "does not let this user do that",
         "run `notewell db init` as the owner, and grant the role notewell_app to this user",
     ),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from notewell.postgres.database import APP_ROLE
 from notewell.postgres.migrations import schema_state
+from notewell.postgres.prerequisites import OLDEST_SERVER
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from notewell.postgres.database import Database, Transaction
 
-OLDEST_SERVER = 16
 OLDEST_VECTOR = (0, 8)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from notewell.errors import DatabaseNotReady
 from notewell.postgres.database import APP_ROLE, Scope
+from notewell.postgres.prerequisites import create_prerequisites
 from notewell.postgres.tables import SERVICE_ROWS, AgentTable, TenantTable, protect
 from notewell.records import NamedTuple, dataclass
 
@@ -237,6 +238,38 @@ def _create_half_vectors(transaction: Transaction) -> None:
     transaction.execute("ALTER TABLE notewell.generations ADD COLUMN half_commits bigint")
 
 
+# -- 8: conversations ----------------------------------------------------------------------------
+
+CONVERSATION_TABLES = (
+    # The row of a conversation that was removed stays, as that of a note does.
+    AgentTable(
+        "conversations",
+        'name text COLLATE "C" NOT NULL, revision bigint NOT NULL DEFAULT 0, '
+        "size bigint NOT NULL DEFAULT 0, "
+        "changed_at timestamptz NOT NULL DEFAULT clock_timestamp()",
+        "name",
+    ),
+    AgentTable(
+        "conversation_records",
+        'name text COLLATE "C" NOT NULL, number bigint NOT NULL, id text COLLATE "C", '
+        "record text NOT NULL",
+        "name, number",
+    ),
+)
+
+
+def _create_conversation_tables(transaction: Transaction) -> None:
+    for table in CONVERSATION_TABLES:
+        table.create(transaction)
+    for statement in (
+        "CREATE UNIQUE INDEX conversation_messages ON notewell.conversation_records "
+        "(tenant, agent, name, id)",
+        "CREATE INDEX conversations_by_revision ON notewell.conversations "
+        "(tenant, agent, revision)",
+    ):
+        transaction.execute(statement)
+
+
 # -- all of them ---------------------------------------------------------------------------------
 
 
@@ -257,6 +290,7 @@ MIGRATIONS: Sequence[Migration] = (
     Migration(5, "agents that come and go", _let_services_change_agents),
     Migration(6, "queue of syncs", _create_queue),
     Migration(7, "half vectors", _create_half_vectors),
+    Migration(8, "conversations", _create_conversation_tables),
 )
 
 
@@ -330,7 +364,7 @@ def migrate(database: Database) -> tuple[Migration, ...]:
     """
     with database.as_owner() as transaction:
         transaction.execute("SELECT pg_advisory_xact_lock(%s, %s)", _LOCK)
-        _create_base(transaction)
+        _create_base(transaction, database.address)
         missing = schema_state(transaction).missing
         for migration in missing:
             migration.apply(transaction)
@@ -341,16 +375,9 @@ def migrate(database: Database) -> tuple[Migration, ...]:
     return missing
 
 
-def _create_base(transaction: Transaction) -> None:
-    """The role, the schema and the table of migrations; what is there stays."""
-    # Roles belong to the whole server: another database may create it at the same moment.
-    transaction.execute(
-        f"DO $$ BEGIN CREATE ROLE {APP_ROLE} NOLOGIN NOBYPASSRLS; "
-        "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
-    )
-    if transaction.rows("SELECT pg_has_role(%s, 'SET')", (APP_ROLE,)) != [(True,)]:
-        transaction.execute(f"GRANT {APP_ROLE} TO CURRENT_USER")
-    transaction.execute("CREATE SCHEMA IF NOT EXISTS notewell")
+def _create_base(transaction: Transaction, address: Address) -> None:
+    """All that the migrations need, and their own table; what is there stays."""
+    create_prerequisites(transaction, address)
     transaction.execute(f"GRANT USAGE ON SCHEMA notewell TO {APP_ROLE}")
     if transaction.rows("SELECT to_regclass('notewell.migrations') IS NULL") == [(True,)]:
         transaction.execute(

@@ -6,7 +6,7 @@
 
 The lock is the claim: it ends with the connection of the worker, so a worker that dies frees its
 work at once. Writers never wait for it: while a row is locked, a write adds another one, because
-the worker may have looked already. `notewell.notes.postgres` has the statement of the writers.
+the worker may have looked already.
 """
 
 from __future__ import annotations
@@ -31,7 +31,20 @@ _KEEPALIVE = (
 """The server then notices within half a minute that the machine of a worker is gone."""
 _LONGEST_PAUSE_S = 300.0
 
+_ENQUEUE = (
+    "INSERT INTO notewell.sync_queue (tenant, agent) SELECT %s, %s WHERE NOT EXISTS (SELECT 1 "
+    "FROM (SELECT 1 FROM notewell.sync_queue WHERE tenant = %s AND agent = %s LIMIT 1 "
+    "FOR UPDATE SKIP LOCKED) AS waiting)"
+)
+"""A row that waits is locked until the end of the transaction: nobody takes it before what was
+written can be seen."""
+
 Outcome: TypeAlias = Literal["done", "again", "failed"]
+
+
+def enqueue(transaction: Transaction, scope: Scope) -> None:
+    """Somebody must index what this transaction writes for an agent."""
+    transaction.execute(_ENQUEUE, (*scope, *scope))
 
 
 @dataclass(slots=True)

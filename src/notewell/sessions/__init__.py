@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         session_stem,
         without_twins,
     )
+    from notewell.sessions.ports import TranscriptSource
     from notewell.sessions.settings import SessionSettings, kept_dir
     from notewell.sessions.source import (
         NewMessages,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         read_new,
         read_on,
     )
+    from notewell.sessions.stored import AddedRecords, StoredConversations, stored_path
     from notewell.sessions.tail import TranscriptTail, read_tail, was_compacted
     from notewell.sessions.transcript import LeavesOut, Session, Transcript
     from notewell.sessions.transcripts import Transcripts
@@ -87,6 +89,8 @@ else:
                 "NewMessages SaidMessage SourcePosition TranscriptFacts read_all read_facts "
                 "read_new read_on"
             ),
+            "ports": "TranscriptSource",
+            "stored": "AddedRecords StoredConversations stored_path",
             "tail": "TranscriptTail read_tail was_compacted",
             "transcript": "LeavesOut Session Transcript",
             "transcripts": "Transcripts",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from notewell.index import IndexedNote, IndexStore, IndexView
     from notewell.notes import NoteStore
     from notewell.ports import Embedder, ModelFacts
-    from notewell.sessions import DeltaLimits, Transcripts
+    from notewell.sessions import DeltaLimits, TranscriptSource
     from notewell.types import Ignored, Scan
 
 CATCH_UP_NOTES = 32
@@ -54,7 +54,7 @@ class Indexer:
     notes: NoteStore
     indexes_notes: bool
     """False: transcripts alone are indexed; notes can still be read and written."""
-    open_transcripts: Callable[[], Transcripts | None]
+    open_transcripts: Callable[[], TranscriptSource | None]
     """Called until there are some: the first conversation may be kept at any time."""
     delta_limits: DeltaLimits | None
     """How much must be new in a transcript; None: every change counts."""
@@ -89,7 +89,7 @@ class Indexer:
     # A tuple that is replaced as a whole, so it needs no lock.
     _known_facts: tuple[tuple[int, ...], IndexFacts | None] | None = None
     """The facts of the index, with the change mark of the store from before they were read."""
-    _transcripts: Transcripts | None = None
+    _transcripts: TranscriptSource | None = None
     _unlisted: tuple[Ignored, ...] = ()
     """Folders that the last look could not list."""
     _looks: LookSchedule | None = None
@@ -104,7 +104,7 @@ class Indexer:
         self._looks = LookSchedule(self.now_ns, self.monotonic_s, self.look_file)
 
     @property
-    def transcripts(self) -> Transcripts | None:
+    def transcripts(self) -> TranscriptSource | None:
         """None: transcripts are not searched, or nothing is kept yet."""
         if self._transcripts is None:
             self._transcripts = self.open_transcripts()

@@ -16,7 +16,7 @@ from notewell.types import NoteStat
 
 if TYPE_CHECKING:
     from notewell.index import IndexedNote, IndexStore
-    from notewell.sessions import Transcripts
+    from notewell.sessions import TranscriptSource
     from notewell.sync.indexer import Indexer
 
 _UNSEEN = NoteStat(0, 0, 0, 0)
@@ -52,7 +52,7 @@ def _is_there(store: IndexStore) -> bool:
     return store.describe().generation is not None or bool(store.local_files())
 
 
-def purge_changed(store: IndexStore, transcripts: Transcripts, *, wait_s: float) -> None:
+def purge_changed(store: IndexStore, transcripts: TranscriptSource, *, wait_s: float) -> None:
     """Another index loses the transcripts that have changed since it was synced: its next sync
     indexes them again. It need not be opened with its own settings. Raises `IndexTrouble`."""
     if _is_there(store):
@@ -70,7 +70,7 @@ def purge_changed(store: IndexStore, transcripts: Transcripts, *, wait_s: float)
     store.purge_cache()
 
 
-def _has_changed(transcripts: Transcripts, note: IndexedNote, path: str) -> bool:
+def _has_changed(transcripts: TranscriptSource, note: IndexedNote, path: str) -> bool:
     """Also one that cannot be read now; False for a transcript of another folder."""
     try:
         return transcripts.read(path).digest != note.digest

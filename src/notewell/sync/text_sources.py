@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from notewell.notes import NoteStore
-    from notewell.sessions import DeltaLimits, Transcripts
+    from notewell.sessions import DeltaLimits, TranscriptSource
     from notewell.types import Note, NoteStat
 
 BEING_WRITTEN_NS = 1_000_000_000
@@ -56,7 +56,7 @@ def no_sessions() -> TextSource:
     return TextSource("sessions", lambda _: Scan(notes={}), read)
 
 
-def sessions_source(transcripts: Transcripts, limits: DeltaLimits | None) -> TextSource:
+def sessions_source(transcripts: TranscriptSource, limits: DeltaLimits | None) -> TextSource:
     """The transcripts. With `limits`, one that is being written waits until enough of it is
     new."""
 

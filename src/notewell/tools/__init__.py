@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         GetInput,
         SearchInput,
     )
-    from notewell.tools.keep import KeptSaid, keep_said, keep_transcript
+    from notewell.tools.keep import KeptSaid, keep_said, keep_transcript, store_turns
     from notewell.tools.nearness import is_near, nearness_of
     from notewell.tools.outputs import (
         AppendOutput,
@@ -130,7 +130,7 @@ else:
                 "MAX_SECTION_CHARS SearchInput"
             ),
             "outputs": "AppendOutput GetOutput SearchOutput StatusOutput ToolHit",
-            "keep": "KeptSaid keep_said keep_transcript",
+            "keep": "KeptSaid keep_said keep_transcript store_turns",
             "nearness": "is_near nearness_of",
             "recall": "TOOLS_LINE bootstrap last_session recall_section recalled_for",
             "specs": "ENTRY_TOOLS TOOLS ToolSpec",

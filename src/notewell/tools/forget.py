@@ -31,6 +31,7 @@ from notewell.capture import (
     store_rule,
     unfinished_rules,
 )
+from notewell.databases import stored_conversations
 from notewell.errors import BadRequest, NoteUnreadable
 from notewell.files import state_lock
 from notewell.records import dataclass, replace
@@ -99,7 +100,8 @@ class Findings:
 
 def place_of(memory: Memory) -> ForgetPlace:
     kept = kept_dir(memory.state_dir, memory.agent, memory.notes.location)
-    return ForgetPlace(kept, kept.parent, memory.journal.folder, memory.journal.logs)
+    journal, stored = memory.journal, stored_conversations(memory.notes, memory.state_dir)
+    return ForgetPlace(kept, kept.parent, journal.folder, journal.logs, stored)
 
 
 def request_of(

@@ -2,7 +2,7 @@
 
 Hooks keep what hosts write (`cli.hook_keep`). A program without hooks keeps its conversations if
 `sessions.keep.enabled` is true. Nothing is raised: a conversation goes on without its memory, and
-the result says why.
+the result says why. Beside notes in a database they are rows there, for every replica.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from notewell.databases import stored_conversations
 from notewell.errors import NotewellError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from notewell.capture import Kept, Message
     from notewell.memory import Memory
+    from notewell.sessions import SaidMessage, StoredConversations
 
 
 class KeptSaid(NamedTuple):
@@ -32,7 +34,16 @@ def keep_said(
     memory: Memory, host: str, session: str, messages: Sequence[Message], *, cwd: str | None
 ) -> KeptSaid:
     """Keep the messages of a turn; the caller sends each message once."""
-    from notewell.capture import SessionEnd, keep_turn
+    from notewell.capture import SessionEnd, keep_turn, said_now
+
+    if not memory.settings.capture.keep.enabled:
+        return KeptSaid()
+    if stored := stored_conversations(memory.notes, memory.state_dir):
+        try:
+            said = said_now(messages, datetime.now(UTC))
+            return KeptSaid(_stored(memory, stored, host, session, said, cwd))
+        except NotewellError as error:
+            return KeptSaid(trouble=error)
 
     # The name decides the file; there is no transcript of a host.
     conversation = SessionEnd(Path(f"{session}.jsonl"), session, host, cwd, "turn")
@@ -42,6 +53,39 @@ def keep_said(
         return keep_turn(folder, conversation, messages, redact, settings=settings, now=now)
 
     return _kept(memory, keep)
+
+
+def store_turns(
+    memory: Memory,
+    stored: StoredConversations,
+    host: str,
+    session: str,
+    said: Sequence[SaidMessage],
+) -> int:
+    """Keep what was sent to a service whose notes are in a database; returns how many messages
+    are new. It is committed then: there is no transcript that has it otherwise.
+
+    Raises `DatabaseTrouble` and `NoteNotWritable`.
+    """
+    return _stored(memory, stored, host, session, said, None)
+
+
+def _stored(
+    memory: Memory,
+    stored: StoredConversations,
+    host: str,
+    session: str,
+    said: Sequence[SaidMessage],
+    cwd: str | None,
+) -> int:
+    from notewell.capture import SessionEnd, keep_stored
+    from notewell.redaction import DeferredRedactor
+
+    conversation = SessionEnd(Path(f"{session}.jsonl"), session, host, cwd, "turn")
+    redact, settings = DeferredRedactor(memory.state_dir), memory.settings.capture.keep
+    now = datetime.now(UTC)
+    kept = keep_stored(stored, conversation, said, redact, settings=settings, now=now)
+    return kept.messages
 
 
 def keep_transcript(memory: Memory, host: str, session: str, file: Path) -> KeptSaid:
