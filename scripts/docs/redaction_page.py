@@ -16,6 +16,7 @@ from notewell.redaction.dialogs import PAIR_RULES
 from notewell.redaction.labelled import LABEL_RULE
 from notewell.redaction.labels import OTHER, SHORT, STEMS
 from notewell.redaction.logins import LOGIN_RULES
+from notewell.redaction.name_words import name_patterns
 from notewell.redaction.names import NAME_RULES
 from notewell.redaction.phrases import ACCOUNT_RULES, PHRASE_RULE
 from notewell.redaction.places import (
@@ -87,7 +88,8 @@ def _places() -> Iterable[str]:
 
 def _names() -> Iterable[str]:
     yield "## Names and sentences\n\nThe kind is `password`, `secret`, `token`, `api-key`, `pin`, `security-answer` or `payment-card`, as the name says.\n"
-    yield "A password beside its name may be a plain word or a number: `DB_PASS=dragon`, `my PIN is 4821`. Types, states and names in code stay: `password: required`, `password = form_value`.\n\n"
+    yield "A password beside its name may be a plain word or a number: `DB_PASS=dragon`, `my PIN is 4821`. Types, states and names in code stay: `password: required`, `password = form_value`.\n"
+    yield "So may a secret, a token or a key whose name is certain (`client_secret`, `API_TOKEN`, `klucz_api`), in quotes, in the environment or in a line of its own.\n\n"
     yield from (
         f"* {rule.says}\n"
         for rule in (
@@ -107,6 +109,7 @@ def _names() -> Iterable[str]:
     for title, words in (
         ("a password", f"{STEMS}|{SHORT}|{OTHER}"),
         ("a secret", f"{LATIN_SECRETS}|{OTHER_SECRETS}"),
+        ("a secret as the name of a setting", "|".join(name_patterns())),
     ):
         shown = ", ".join(f"`{word}`" for word in words.split("|"))
         yield f"\nWords that announce {title} (patterns): {shown}.\n"

@@ -8,7 +8,8 @@ vendor_rules.py   token formats of services, in four modules `vendors_*.py`
 standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
 typed.py          prompts, protocols, pipes, arguments of a call
-names.py          a name of a key or a token before a value, as settings and code write it
+names.py          a name of a key or a token before a value, as settings and code write it;
+                  name_words.py (languages, spellings), chosen.py (values that a person chose)
 labelled.py       a password beside its name; labels.py (names), beside.py (places),
                   label_proof.py (what a place proves), dialogs.py (value first, question, pair)
 codes.py          PINs, one-time codes, payment cards, answers to security questions

@@ -11,8 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from notewell.redaction.chosen import Place, is_chosen
 from notewell.redaction.labels import is_password_label
-from notewell.redaction.names import family_of, is_named_secret
+from notewell.redaction.names import Family, family_of, is_named_secret
 from notewell.redaction.plausible import MEDIUM, STRONG, is_random, password_strength
 from notewell.redaction.rules import Rule
 from notewell.redaction.weak_values import is_weak_password
@@ -179,6 +180,57 @@ DECLARED_RULES = (
     ),
     Rule(
         "",
+        rf"\{{[ ]?{_NAME}[ ]?,[ ]?(?:<<)?\"(?P<a>[^\"\n]+)\"(?:>>)?[ ]?\}}|\((?:def|defvar|defparameter|defconst|setq|define)[ ]+{_OTHER}[ ]+\"(?P<b>[^\"\n]+)\"|(?:^|[\s{{(]):(?P<key>[\w-]*(?:pass|secret|token|key|pwd)[\w-]*)[ ]+\"(?P<c>[^\"\n]+)\"",
+        (
+            ', "',
+            ', <<"',
+            ',"',
+            ',<<"',
+            "(def",
+            "(setq",
+            ":pass",
+            ":secret",
+            ":token",
+            ":api",
+            ":db",
+            ":auth",
+            ":client",
+            ":access",
+            ":smtp",
+            ":private",
+            ":signing",
+        ),
+        any_case=True,
+        proof="declared",
+        says='tuples and forms: `{db_pass, <<"…">>}`, `(def auth-token "…")`, `:secret "…"`',
+    ),
+    Rule(
+        "",
+        rf"\b(?:set|change|update|rotate|reset|put|export|assign|switch)\w{{0,2}}[ ]+[`\"']?{_NAME}[`\"']?[ ]+(?:to|as|=>?)[ ]+(?:{_VALUE}|{_BARE})",
+        ("set ", "change", "update", "rotate", "reset ", "put ", "export ", "assign", "switch"),
+        any_case=True,
+        proof="declared",
+        says="`set webhook_secret to …`",
+    ),
+    Rule(
+        "",
+        rf"\[{_NAME}\][ ]{{1,2}}(?:{_VALUE}|{_BARE})|(?m)^[ \t>+-]*{_OTHER}\|(?P<e>[^\s|\"'`;<>]+)\|?[ \t]*$",
+        ("] ", "|"),
+        any_case=True,
+        proof="declared",
+        says="`[password] …`, `password|…`",
+    ),
+    Rule(
+        "",
+        rf"\b(?:key|name)[ ]?=[ ]?{_NAME}[ ]?[,;][ ]?(?:value|val)[ ]?=[ ]?(?:{_VALUE}|{_BARE})|\b(?:key|name):[ ]*[\"']?{_OTHER}[\"']?[ ]*[\n,;][ \t>]*(?:value|val|default):[ ]*(?P<e>[^\s\"'`;<>]+)[ \t]*\r?$",
+        ("key=", "name=", "key =", "name =", "value:", "val:", "default:"),
+        any_case=True,
+        spans_lines=True,
+        proof="declared",
+        says="`Key=…,Value=…`, `name:` and `value:` on lines of their own",
+    ),
+    Rule(
+        "",
         rf"(?:/\*[ ]?{_NAME}[ ]?\*/[ ]?{_VALUE})",
         ("/*",),
         any_case=True,
@@ -189,7 +241,7 @@ DECLARED_RULES = (
 
 
 @lru_cache(maxsize=4096)
-def secret_kind(name: str) -> str | None:
+def secret_kind(name: str) -> Family | None:
     """What a value of that name is: `password`, `token`, …; None where the name says nothing."""
     name = name.lstrip("_-.$")
     if is_password_label(name):
@@ -199,11 +251,14 @@ def secret_kind(name: str) -> str | None:
 
 def declared_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     groups = match.groupdict()
-    kind = secret_kind(_text(groups["name"] or groups.get("other")))
+    name = _text(groups["name"] or groups.get("other") or groups.get("key"))
+    kind = secret_kind(name)
     found = next((name for name in "abcde" if groups.get(name)), None)
     if kind is None or found is None:
         return
-    if is_declared_secret(kind, _text(groups[found])):
+    value = _text(groups[found])
+    place: Place = "quoted" if found in "abc" else "setting"
+    if is_declared_secret(kind, value) or is_chosen(name, kind, value, place):
         yield (*match.span(match.re.groupindex[found]), "api-key" if kind == "key" else kind)
 
 

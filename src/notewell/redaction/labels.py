@@ -24,7 +24,7 @@ STEMS = "|".join((
     "palavra[ _.-]?passe|codice segreto|parola d'ordine|parola chiave",  # pt, it
     "wachtwoord|toegangscode|lösenord|losenord|adgangskode|kodeord|passord|salasana|lykilorð",  # nl, sv, da, no, fi, is
     "hasł[oa]|hasłem|jelsz[óo]|jelszav|şifre|parool|salasõna|slaptažod|slaptazod",  # pl, hu, tr, et, lt
-    "lozink|zaporka|mật khẩu|mat[ _.-]?khau|kata[ _.-]?sandi|kata[ _.-]?laluan",  # hr, sr, vi, id, ms
+    "lozink|zaporka|mật[ _]khẩu|mat[ _.-]?khau|kata[ _.-]?sandi|kata[ _.-]?laluan",  # hr, sr, vi, id, ms
     "cl[eé][ _-]?secr[eè]te|секретный[ _]ключ|geheime?[rn]?[ _-]?(?:sleutel|schlüssel|schluessel)|clave[ _-]?secreta|chiave[ _-]?segreta|chave[ _-]?secreta",
     "парол|лозинк|кодовое слово|κωδικ|συνθηματικ",  # ru, uk, bg, sr, el
 ))  # fmt: skip
@@ -38,12 +38,14 @@ OTHER = "|".join((
     "密码|密碼|提取码|访问码|口令|暗码|暗號|通行碼",
     "パスワード|パスフレーズ|パスコード|合言葉|パス(?:は|：)",
     "비밀번호|비번|암호|패스워드",
-    "كلم[ةه] ?(?:ال)?(?:مرور|سر)|(?:ال)?باسو?رد|رمز عبور|گذرواژه|پسورد|پاس ورڈ",
+    "كلم[ةه][ _]?(?:ال)?(?:مرور|سر)|(?:ال)?باسو?رد|رمز عبور|گذرواژه|پسورد|پاس ورڈ",
     "पासवर्ड|कूटशब्द|পাসওয়ার্ড|கடவுச்சொல்|รหัสผ่าน|סיסמ[הא]|პაროლი|գաղտնաբառ",
 ))  # fmt: skip
-LABEL = rf"((?:{STEMS})|(?:(?:\b|_)(?:{SHORT})|(?-i:[a-z0-9](?:{_CAMEL})))(?:\b|[_\d]|(?-i:[A-Z]))|(?-i:[A-Z](?:PW|PASS)|[a-z](?:pw|pass))(?:\b|_)|(?P<other>{OTHER}))"
+LABEL = rf"((?:{STEMS})|(?:(?:\b|_)(?:{SHORT})|(?-i:[a-z0-9](?:{_CAMEL})))(?:\b|[_\d]|(?-i:[A-Z]))|(?-i:[A-Z](?:PWD?|PASS)|[a-z](?:pwd?|pass))(?:\b|_)|(?P<other>{OTHER}))"
 """The stem; `label_around` reads the name around it."""
 
+_REMOVED = re.compile(rb"(?:\n|\A)-\w[\w.-]{2,40}[\"']?(?:[ ]=[ ]|=|:[ ])")
+"""A line that a diff removes: `-password = …`."""
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 MAX_NAME_BYTES = 48
 _REST = re.compile(
@@ -104,6 +106,8 @@ def label_around(match: Any) -> tuple[int, int, str]:
         # The boundary of a short stem is part of the match.
         before = data[max(0, start - MAX_NAME_BYTES) : start]
         start -= len(before) - len(before.rstrip(_NAME_BYTES))
+        if data[start : start + 1] == b"-" and _REMOVED.match(data, start - 1 if start else 0):
+            start += 1
         rest = _REST.match(data[end : end + MAX_NAME_BYTES].decode("utf-8", "ignore"))
         end += len(rest[0].encode()) if rest else 0
     return start, end, data[start:end].decode("utf-8", "replace")
@@ -115,6 +119,8 @@ def is_password_label(name: str) -> bool:
     if not name.isascii() or " " in name:
         return _is_foreign_label(name)
     words = [word.lower() for word in _HUMPS.findall(name)]
+    if "for" in words[1:]:
+        words = words[: words.index("for", 1)]
     if "".join(words[-3:]).endswith(_ENDINGS):
         return _OTHER_USE.isdisjoint(words[:-1])
     while len(words) > 1 and (words[-1] in _TRAILING or words[-1].isdigit()):

@@ -8,8 +8,11 @@ groups 2 to 5 the value.
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from notewell.redaction.chosen import Place, is_certain, is_chosen
+from notewell.redaction.name_words import head_of, is_joined_to_key, name_literals, name_patterns
 from notewell.redaction.plausible import (
     MEDIUM,
     STRONG,
@@ -21,6 +24,9 @@ from notewell.redaction.plausible import (
     word_set,
 )
 from notewell.redaction.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MIN_QUOTED_CHARS = 8
 """A shorter value behind `token` is a word or a number."""
@@ -42,11 +48,17 @@ _MISSPELT = {
     "apikye": "apikey", "apkey": "apikey",
 }  # fmt: skip
 _PARTS = ("secret", "token", "key", "credential", "auth", *sorted({*_MISSPELT} - {"tok"}), "_tok")
-_NAME = rf"((?:[a-z0-9_.-]*(?:{'|'.join(_PARTS)})[a-z0-9_-]*|\b(?:[a-z0-9]+_)*pat|[a-z0-9]*(?-i:[a-z]Pat)))"
+_OTHER_LETTERS = r"\x{aa}\x{b5}\x{c0}-\x{24f}\x{300}-\x{52f}\x{590}-\x{e7f}\x{10a0}-\x{10ff}\x{1e00}-\x{1fff}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7af}"
+_NAME = rf"((?:[a-z0-9_.-]*(?:{'|'.join(_PARTS)})[a-z0-9_-]*|\b(?:[a-z0-9]+_)*(?:pat|pin)|[a-z0-9]*(?-i:[a-z]P(?:at|in))))"
+_OTHER_LETTERS = r"\x{aa}\x{b5}\x{c0}-\x{24f}\x{300}-\x{52f}\x{590}-\x{e7f}\x{10a0}-\x{10ff}\x{1e00}-\x{1fff}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7af}"
+# In other languages and spellings: rare, so it is a rule of its own.
+_OTHER_NAME = (
+    rf"([a-z0-9_.{_OTHER_LETTERS}-]*(?:{'|'.join(name_patterns())})[a-z0-9_{_OTHER_LETTERS}-]*)"
+)
 # What may close a name: quotes, brackets, an index, a remark, Markdown.
-_CLOSED = r"""(?:\\{0,3}["'`])?[\])]?(?:\[\d*\])?(?:[ ]\([^()\n]{1,24}\))?[`*]{0,3}"""
-_TYPE = r":[ \t]*[a-z][a-z0-9_\[\]|., ]{0,30}?[ \t]*=[ \t]*"
-_SIGN = r"[ \t]*(?:=>|:=|->|→|={1,3}|[:：]|\||\?=|\{)\*{0,2}[ \t]*"
+_CLOSED = r"""(?:\\{0,3}["'`])?[\])}]?(?:\[\d*\])?(?:[ ]\([^()\n]{1,24}\))?[`*]{0,3}"""
+_TYPE = r"[?!]?:[ \t]*[a-z][a-z0-9_\[\]|., ]{0,30}?[ \t]*=[ \t]*"
+_SIGN = r"[ \t]*(?:=>|:=|->|<-|→|={1,3}|[:：]|\||\?=|\{)\*{0,2}[ \t]*"
 # `{"name": "API_KEY", "value": "…"}`, `<add key="…" value="…">`, `--name … --value …`.
 _PAIR = (
     r"""["']?[ \t]*[,{>]?\s*(?:</\w+>\s*<|<)?(?:type\s*=\s*\w+\s*)?["']?(?:--)?(?:default|parameter)?[ _]?"""
@@ -67,7 +79,7 @@ NAME_RULES = (
     Rule(
         "",
         _NAME + rf"(?:{_CLOSED}(?:{_SIGN}|{_TYPE})|{_PAIR}|[\"'][ \t]*,[ \t]*)" + _VALUE,
-        (*_PARTS, "pat"),
+        (*_PARTS, "pat", "pin"),
         any_case=True,
         proof="name",
         says='a value behind a name: `password = …`, `"apiKey": "…"`',
@@ -79,6 +91,16 @@ NAME_RULES = (
         any_case=True,
         proof="name",
         says="the content of an element: `<password>…</password>`",
+    ),
+    Rule(
+        "",
+        _OTHER_NAME
+        + rf"""(?:{_CLOSED}(?:{_SIGN}|{_TYPE})|{_PAIR}|[\"'][ \t]*,[ \t]*|(?:["'`\]]|</name)?>\s*(?:<\w+>)?|[ \t]*:[ \t]*(?:[|>][-+]?)?[ \t]*\r?\n[ \t]+)"""
+        + _VALUE,
+        name_literals(),
+        any_case=True,
+        proof="name",
+        says="the same behind a name in another language or with a letter wrong: `klucz_api: …`, `credentails=…`",
     ),
     # A name that ends a line, and the value alone on the next one.
     Rule(
@@ -122,22 +144,40 @@ _TRAILING = word_set(
 _PARAMETER = re.compile(rb"&(?:amp;)?[A-Za-z_][A-Za-z0-9_.-]*=")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{16,}")
+_LIST = re.compile(rb"[\"'][ \t]*,")
+"""`["password", "token"]`: a list of names, or a call that sets one."""
 MIN_DIFFERENT = 5
+MAX_INDENT = 60
+_BEFORE_SETTING = re.compile(rb"[ \t>+*|-]*(?:export |<\w+> )?[\"'`*]{0,3}[ \t]*")
+_BEHIND_SETTING = re.compile(rb"[ \t]*(?:\r?\n|$|[ ]#|[ ]//|[ ];|<)")
 _QUOTED = (2, 3, 4)
 
 
+@lru_cache(maxsize=8192)
 def family_of(name: str) -> Family | None:
     """What a name says about its value; None for `tokens`, `keyboard`, `secretRef`, `tokenFile`.
 
     The last word decides: `api_token_count` is a count, `count_token` is a token.
     """
+    family = _english_family_of(name)
+    if family is not None:
+        return family
+    head = head_of(name)
+    return "api-key" if head == "key" and is_certain(name) else head
+
+
+def _english_family_of(name: str) -> Family | None:
     words = [_MISSPELT.get(word.lower(), word.lower()) for word in _HUMPS.findall(name)]
     while words and (words[-1] in _TRAILING or words[-1].isdigit()):
         words.pop()
+    if "for" in words[1:]:
+        words = words[: words.index("for", 1)]
     if not words or "public" in words:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _PASSWORDS or (last == "code" and before == "pin") or _ends_as_password(last):
+        return "password"
+    if last == "pin":
         return "password"
     if last.endswith("secret") or last in _SECRETS:
         return "secret"
@@ -145,7 +185,7 @@ def family_of(name: str) -> Family | None:
         return "secret"
     if last in _TOKENS or last.endswith("token"):
         return "token"
-    if last in _KEYS or (last == "key" and before in _OF_KEY):
+    if last in _KEYS or (last == "key" and before in _OF_KEY) or is_joined_to_key(last):
         return "api-key"
     return "key" if last == "key" and before not in _NO_SECRET_KEY else None
 
@@ -188,3 +228,42 @@ def _without_punctuation(value: bytes) -> bytes:
     """An unquoted value ends before the next parameter of a URL and before punctuation."""
     value = value.split(b"\\n", 1)[0] or value
     return _PARAMETER.split(value, maxsplit=1)[0].rstrip(b".,:;)]}*|\\")
+
+
+def named_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
+    name = match.group(1).decode("utf-8", "replace")
+    family = family_of(name)
+    if family is None:
+        return
+    start, end = value_span(match)
+    value = match.string[start:end].decode("utf-8", "replace")
+    # In the environment nothing but a literal can be a value: `API_KEY=…` needs no quotes.
+    # So does the content of an element, and `key=…` without spaces.
+    sign = match.string[match.end(1) : match.end(1) + 1]
+    is_literal = name.isupper() or sign == b"=" or match.group(0)[:1] == b"<"
+    quoted = is_quoted(match) or is_literal
+    if is_named_secret(family, value, quoted=quoted) or is_chosen(
+        name, family, value, _place(match, name, start, end)
+    ):
+        yield start, end, "api-key" if family == "key" else family
+
+
+def _place(match: Any, name: str, start: int, end: int) -> Place:
+    data: bytes = match.string
+    if data[end : end + 3] == b"..." or _LIST.match(data, match.end(1)):
+        return "anywhere"
+    first = match.start(1)
+    if is_quoted(match) or b"<" in {match.group(0)[:1], data[first - 1 : first]}:
+        return "quoted"
+    line_start = max(
+        data.rfind(b"\n", max(0, first - MAX_INDENT), first) + 1, first - MAX_INDENT, 0
+    )
+    before, behind = data[line_start:first], data[end : end + 3]
+    is_alone = _BEHIND_SETTING.match(behind) is not None
+    is_tight = data[match.end(1) : match.end(1) + 1] == b"="
+    if is_tight and (name.isupper() or (is_alone and (not before or not name.isascii()))):
+        return "environment"
+    if is_alone and _BEFORE_SETTING.fullmatch(before):
+        return "setting"
+    is_flow = b"{" in before and behind[:1] in {b",", b"}"} and data[start - 1 : start] == b" "
+    return "flow" if is_flow else "anywhere"

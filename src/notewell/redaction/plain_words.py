@@ -75,3 +75,6 @@ TELLING = (
 """A value with one of these in it names a secret; it is none: `db-root-password`."""
 
 NOT_PLAIN = TYPES | STATES | INSTRUCTIONS
+
+COMMON = word_set("abc123 letmein changeit qwerty iloveyou trustno1 welcome1 admin123 1q2w3e4r")
+"""Passwords that half the world has: examples write them, too, but behind the name of a password they are one."""

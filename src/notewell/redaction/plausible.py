@@ -104,7 +104,10 @@ def entropy(text: str) -> float:
 def is_placeholder(value: str) -> bool:
     """An example, a mask or a reference, whatever the name before it."""
     # `xxxxxxxx`, `********`, `0000`: no real secret has so few different characters.
-    few = len(set(value)) < (5 if len(value) > 5 and not value.isdigit() else 3)
+    least = 3 if len(value) <= 5 or value.isdigit() else 5
+    if len(value) in {6, 7, 8} and value.isalpha():
+        least = 4  # `naranja`
+    few = len(set(value)) < least
     if few or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
         return True
     return bool(_PLACEHOLDER.search(value) or _VARIABLE.fullmatch(value))

@@ -20,7 +20,7 @@ from notewell.redaction.declared import declared_spans, directive_spans
 from notewell.redaction.dialogs import pair_spans
 from notewell.redaction.labelled import labelled_spans
 from notewell.redaction.mask import MASK_BEGINS, mask
-from notewell.redaction.names import family_of, is_named_secret, is_quoted, value_span
+from notewell.redaction.names import named_spans
 from notewell.redaction.phrases import PHRASE_RULE, phrase_end, phrase_spans
 from notewell.redaction.plausible import (
     is_passphrase,
@@ -192,22 +192,6 @@ def _is_secret(rule: Rule, value: str) -> bool:
     return not is_placeholder(value)
 
 
-def _named(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
-    name = _text(match.group(1))
-    family = family_of(name)
-    if family is None:
-        return
-    start, end = value_span(match)
-    value = _text(match.string[start:end])
-    # In the environment nothing but a literal can be a value: `API_KEY=…` needs no quotes.
-    # So does the content of an element, and `key=…` without spaces.
-    sign = match.string[match.end(1) : match.end(1) + 1]
-    is_literal = name.isupper() or sign == b"=" or match.group(0)[:1] == b"<"
-    quoted = is_quoted(match) or is_literal
-    if is_named_secret(family, value, quoted=quoted):
-        yield start, end, "api-key" if family == "key" else family
-
-
 _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "phrase": phrase_spans,
     "label": labelled_spans,
@@ -220,7 +204,7 @@ _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "answer": answer_spans,
     "table": table_spans,
     "sentence": sentence_spans,
-    "name": _named,
+    "name": named_spans,
     "seed": _seeds,
 }
 """What finds the secrets of a match, for proofs that look at more than its group 1."""

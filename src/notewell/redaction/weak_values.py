@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from notewell.redaction.plain_words import NOT_PLAIN, TELLING
+from notewell.redaction.plain_words import COMMON, NOT_PLAIN, TELLING
 from notewell.redaction.plausible import (
     MAX_VALUE_CHARS,
     MEDIUM,
@@ -31,6 +31,14 @@ _LONG_ENDINGS = (
     "ação", "zione", "tion", "ität", "isch", "schaft", "erung", "ования", "ание", "ение", "ость", "ный", "ная", "ное", "ых", "ции", "ский", "ского", "ления", "ských", "ního",
 )  # fmt: skip
 _ODD_CASE = re.compile(r"[a-z][A-Z]{2,}[a-z]|[a-z][A-Z][a-z][A-Z]")
+_ODD_PART = re.compile(
+    r"[a-z]{1,2}[A-Z][a-z]?[A-Z]?[a-z]?|[A-Z]{2,}[a-z]{1,2}[A-Z]?[A-Za-z]?|[a-z][A-Z]{2,3}[a-z]{1,3}[A-Z]?"
+)
+_UNSPEAKABLE = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{4}|[aeiou]{4}|[a-z](?-i:[A-Z])$")
+_ACRONYM = re.compile(
+    r"ID$|URL|URI|API|JSON|HTTP|XML|CSS|DOM|SQL|UUID|^(?:is|on|my|to|in|no|us|of|as|by)[A-Z][a-z]+$|^[a-z]{3,}[A-Z][a-z]+$"
+    r"|^[A-Z][a-z]+[A-Z][a-z]+$|^Mc|^Mac|s$"
+)
 _WORDS = re.compile(r"[^\W_]+(?:[-_.][^\W_]+)+")
 _ROOTS = re.compile(
     r"(?:self|this|cls|config|cfg|conf|settings|options|opts|args|argv|params|props|state|req|request|res"
@@ -74,7 +82,7 @@ def is_code(value: str, *, least: int = MIN_DIGITS) -> bool:
 
 def is_weak_password(value: str) -> bool:
     """A value that a person could have chosen, in a place where nothing but a password can be."""
-    if is_scattered(value):
+    if is_scattered(value) or value.lower() in COMMON:
         return True
     if _PARAMETER.match(value):
         return False
@@ -129,7 +137,14 @@ def is_joined(value: str) -> bool:
         return False
     if any(char.isdigit() for char in value):
         return len(value) >= 6
+    if len(words) == 2 and any(_has_odd_capitals(word) for word in words):
+        return True
     return len(words) >= 3 and all(len(word) > 2 for word in words)
+
+
+def _has_odd_capitals(word: str) -> bool:
+    """`LPbR`, `sfPs`: part of what a generator added to a word."""
+    return 4 <= len(word) <= 8 and word.isascii() and _ODD_PART.fullmatch(word) is not None
 
 
 def is_run_together(value: str) -> bool:
@@ -166,8 +181,18 @@ def is_word_alone(value: str) -> bool:
 
 
 def is_odd(value: str) -> bool:
-    """`RXSNxijUinLVbjx`: letters alone, with capitals where no name has them."""
-    return len(value) >= 8 and value.isalpha() and _ODD_CASE.search(value) is not None
+    """`RXSNxijUinLVbjx`, `dUNoLg`: letters alone, with capitals where no name has them."""
+    if not 6 <= len(value) <= MAX_WORD_CHARS or not value.isalpha() or not value.isascii():
+        return False
+    if len(value) >= 8:
+        return _ODD_CASE.search(value) is not None
+    return _has_inner_capital(value) and (
+        _ODD_CASE.search(value) is not None or _UNSPEAKABLE.search(value) is not None
+    )
+
+
+def _has_inner_capital(value: str) -> bool:
+    return not value[1:].islower() and not value.isupper() and not _ACRONYM.search(value)
 
 
 def names_a_secret(lower: str) -> bool:
