@@ -210,7 +210,7 @@ def test_a_service_that_uses_all_of_its_connections_says_that_it_is_too_busy(
     """The database is well: it is this process that has too much to do."""
     address = Address(Secret(postgres_server.login_url("notewell")))
     scope = Scope("tenant", "busy")
-    limits = Limits(connections=1, connection_wait_s=0.1)
+    limits = Limits(connections=1, connection_wait_s=2.0)
     with closing(Database(address, limits)) as database, database.reading(scope):
         questions = (database.reading(scope), PostgresStore(database, scope, "notes").view())
         for question in questions:
@@ -368,6 +368,8 @@ def test_turns_that_one_replica_got_are_found_through_the_other(
         assert each.search("parcel cellar 2")[0]["source"] == "sessions"
     got = other.ask("GET", "/v1/notes/sessions/kept/http-s1.jsonl").json()
     assert got["text"].count("Parcel") == 3
+    (shown,) = other.ask("GET", "/v1/page/sessions").json()["sessions"]
+    assert shown["id"] == "kept/http-s1"
     listed = other.ask("GET", "/v1/notes").json()["notes"]
     assert [one["source"] for one in listed] == ["memory", "sessions"]
     rows = everything_in(postgres_server, "notewell", Scope(tenant, "main"))

@@ -224,7 +224,7 @@ def test_leases_never_have_all_connections(
     """Whoever holds one needs a second connection to do its work: with eight agents that were
     indexed at once, every holder waited for the others, and so did every other request."""
     address = Address(Secret(postgres_server.login_url("notewell")))
-    limits = Limits(connections=5, leases=2, connection_wait_s=0.2)
+    limits = Limits(connections=5, leases=2)
     with closing(Database(address, limits)) as database, ExitStack() as held:
         for kind in ("writer", "embedder"):
             leases = [AdvisoryLease(postgres_scope, kind, str(number)) for number in range(3)]
@@ -264,7 +264,7 @@ def test_when_all_connections_are_in_use_the_wait_ends(
     postgres_server: PostgresServer, postgres_scope: Scope
 ) -> None:
     address = Address(Secret(postgres_server.login_url("notewell")))
-    database = Database(address, Limits(connections=1, connection_wait_s=0.2))
+    database = Database(address, Limits(connections=1, connection_wait_s=2.0))
     in_use, done = threading.Event(), threading.Event()
 
     def occupy() -> None:
@@ -288,7 +288,7 @@ def test_a_statement_that_takes_too_long_ends(
     postgres_server: PostgresServer, postgres_scope: Scope
 ) -> None:
     address = Address(Secret(postgres_server.login_url("notewell")))
-    database = Database(address, Limits(read_s=0.05))
+    database = Database(address, Limits(read_s=2.0))
     try:
         with (
             pytest.raises(DatabaseUnavailable, match="too long"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 from tests.postgres_server import PostgresServer, everything_in
 
 from notewell.capture import KeepSettings, SessionEnd, keep_stored
-from notewell.errors import NotANote
+from notewell.core import Secret
+from notewell.errors import DatabaseUnavailable, NotANote
 from notewell.hosts import Turn
-from notewell.postgres import Database, Scope, SyncQueue
+from notewell.postgres import Address, Database, Scope, SyncQueue
 from notewell.sessions import SaidMessage, StoredConversations
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -139,6 +141,13 @@ def test_old_conversations_are_removed_when_one_begins(
     keep(stored, *SAID, settings=KeepSettings(days=30))
     assert list(stored.scan().notes) == [PATH]
     assert "old" not in repr(stored.scan())
+
+
+def test_what_could_not_be_committed_is_an_error_and_never_counted() -> None:
+    gone = Database(Address(Secret("postgresql://u:geheim@127.0.0.1:1/x")))
+    with closing(gone), pytest.raises(DatabaseUnavailable) as raised:
+        keep(StoredConversations(gone, Scope("t", "a"), str), *SAID)
+    assert "geheim" not in str(raised.value)
 
 
 def test_the_agent_of_a_message_waits_in_the_queue(

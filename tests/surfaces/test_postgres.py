@@ -137,9 +137,12 @@ def program(place: Place, code: str, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_nothing_of_it_is_imported_without_the_setting(place: Place) -> None:
+@pytest.mark.parametrize("words", [("index",), ("append", "A word."), ("forget", "x", "--yes")])
+def test_nothing_of_it_is_imported_without_the_setting(
+    place: Place, words: tuple[str, ...]
+) -> None:
     (place.root / "own.json").write_text("{}", encoding="utf-8")
-    assert "loaded []" in program(place, "", "status")
+    assert "loaded []" in program(place, "", *words)
 
 
 def test_a_missing_package_is_named(place: Place) -> None:

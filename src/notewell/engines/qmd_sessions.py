@@ -12,12 +12,12 @@ from notewell.qmd import ExportCounts, SessionText, export_name, export_sessions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from notewell.sessions import Transcripts
+    from notewell.sessions import TranscriptSource
     from notewell.sync import Indexer
     from notewell.types import FoundNote, NoteStat
 
 
-def exported_transcripts(indexer: Indexer, agent: str, state: Path) -> Transcripts:
+def exported_transcripts(indexer: Indexer, agent: str, state: Path) -> TranscriptSource:
     """Those that the settings of the built-in index name; if they name none, those of the agent's
     own folders."""
     if indexer.transcripts and "sessions" in indexer.configured_sources:
@@ -36,7 +36,7 @@ def exported_transcripts(indexer: Indexer, agent: str, state: Path) -> Transcrip
 class SessionExporter:
     """Exports transcripts as Markdown for QMD; reads a transcript again only if it changed."""
 
-    def __init__(self, transcripts: Transcripts, folder: Path) -> None:
+    def __init__(self, transcripts: TranscriptSource, folder: Path) -> None:
         self._transcripts = transcripts
         self._folder = folder
         self._seen: dict[str, tuple[NoteStat, SessionText]] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from notewell.sessions.transcript import LeavesOut, Transcript
@@ -17,7 +16,7 @@ class TranscriptSource(Protocol):
     those beside notes in PostgreSQL."""
 
     @property
-    def places(self) -> Sequence[Path]:
+    def places(self) -> tuple[Path, ...]:
         """Folders that a watcher observes."""
         ...
 

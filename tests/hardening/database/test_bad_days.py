@@ -66,7 +66,7 @@ def agrees(store: IndexStore) -> bool:
 def test_what_was_acknowledged_survives_a_server_that_is_killed_under_eight_writers(
     server: PostgresServer,
 ) -> None:
-    limits = Limits(connection_wait_s=1.0)
+    limits = Limits(connection_wait_s=10.0)
     database = Database(Address(Secret(server.login_url("notewell"))), limits)
     stores = [PostgresStore(database, Scope("t", f"writer-{n}"), "notes") for n in range(WRITERS)]
     acknowledged: list[set[int]] = [set() for _ in stores]
@@ -159,7 +159,8 @@ def test_a_network_that_stalls_ends_every_wait_and_the_next_try_works(
     server: PostgresServer,
 ) -> None:
     proxy = Proxy(server)
-    limits = Limits(connection_wait_s=1.0, read_s=0.2, network_s=1)
+    # The steps before and after it have to keep within them, on a busy machine, too.
+    limits = Limits(connection_wait_s=10.0, read_s=2.0, network_s=3)
     database = Database(Address(Secret(proxy.url)), limits)
     store = PostgresStore(database, Scope("t", "stalled"), "notes")
     begin(store)
@@ -189,8 +190,9 @@ def take_all(database: Database, scope: Scope, stack: ExitStack) -> None:
 def test_a_server_without_a_free_connection_gives_a_bounded_answer(server: PostgresServer) -> None:
     address = Address(Secret(server.login_url("notewell")))
     scope = Scope("t", "crowded")
-    crowd = Database(address, Limits(connections=40, connection_wait_s=0.5))
-    late = Database(address, Limits(connection_wait_s=0.5))
+    # Nobody waits that long here: a server that is full refuses at once.
+    crowd = Database(address, Limits(connections=40, connection_wait_s=10.0))
+    late = Database(address, Limits(connection_wait_s=10.0))
     store = PostgresStore(late, scope, "notes")
     with ExitStack() as stack:
         with pytest.raises(DatabaseUnavailable, match="no connection left"):

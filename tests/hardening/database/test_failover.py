@@ -97,7 +97,7 @@ def test_what_only_the_primary_has_is_not_acknowledged(
 ) -> None:
     primary, standby = servers
     standby.stop()
-    with database_of(primary, limits=Limits(write_s=0.2, network_s=1)) as database:
+    with database_of(primary, limits=Limits(write_s=2.0, network_s=3)) as database:
         notes = PostgresNotes(database, SCOPE)
         with pytest.raises(DatabaseUnavailable, match="does not answer in time"):
             notes.append(Entry("lonely", "test"), DAY)
@@ -155,7 +155,7 @@ def test_a_failover_loses_nothing_that_was_acknowledged_and_doubles_nothing(
             if after == 3:
                 return
 
-    with database_of(primary, standby, limits=Limits(connection_wait_s=1.0)) as database:
+    with database_of(primary, standby, limits=Limits(connection_wait_s=10.0)) as database:
         notes = PostgresNotes(database, SCOPE)
         threads = [threading.Thread(target=write, args=(one, notes)) for one in range(WRITERS)]
         for thread in threads:
