@@ -162,7 +162,9 @@ def take_all(visit: Visit, path: str) -> None:
 
     take("search", f"search?q={query}", 1280, 800)
     take("compare", f"search?q={query}&compare=1&b.vectorWeight=0.2&b.mmrLambda=0.5", 1280, 860)
-    take("note", f"notes/{path}", 1280, 640)
+    page = take("", f"notes/{path}?line=2", 1280, 640)
+    page.keyboard.press("v")
+    shoot(page, "note")
     take("notes", "notes", 1280, 800)
     take("timeline", "timeline", 1280, 720)
     take("session", f"sessions/{SESSION}", 1280, 720)

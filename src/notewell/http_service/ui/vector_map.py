@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Floats = NDArray[np.float32]
 
-VERSION = 3
-"""Of the file format. A file with another version is ignored and computed again."""
+VERSION = 4
+"""Of format, titles and names. A file with another version is ignored and computed again."""
 SMALL_MAP = 2_000
 """Up to this many points a map takes a second, so it is computed again after any change."""
 OUTDATED_SHARE = 0.05

@@ -4,6 +4,7 @@ import { el, fill, icon } from "./dom.js";
 import { counted, longDay, shortMonth, weekday, whole } from "./format.js";
 
 const STEPS = 4;
+const LEAST_DARK = 3;
 const DAY_MS = 86400000;
 
 /** One year with buttons for the others; `pick(day)` is called with the selected day. */
@@ -48,10 +49,10 @@ function showCurrent(node) {
   if (scroll.scrollLeft) scroll.scrollLeft = months.at(-1) ?? 0;
 }
 
-/** The 90th percentile: one day with an import must not make all others pale. */
+/** The 90th percentile: one day with an import must not make all others pale, nor one note a day all dark. */
 function typicalMost(days) {
   const sizes = days.map(weight).sort((a, b) => a - b);
-  return Math.max(1, sizes[Math.floor(sizes.length * 0.9)] ?? 1);
+  return Math.max(LEAST_DARK, sizes[Math.floor(sizes.length * 0.9)] ?? 1);
 }
 
 const weight = (one) => one.notes + (one.entries ?? 0);

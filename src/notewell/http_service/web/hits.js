@@ -34,7 +34,8 @@ function nothing(response) {
 }
 
 function row(hit, moved) {
-  const title = hit.heading ? hit.heading.replaceAll(/(^|› )#+ /g, "$1") : untitled(hit);
+  const headings = hit.heading ? hit.heading.split(" › ").map((part) => part.replace(/^#+ /, "")) : [];
+  const title = headings.map((part) => (part === hit.day ? longDay(part) : part)).join(" › ") || untitled(hit);
   return el(
     "li",
     { class: "hit" },
@@ -45,20 +46,20 @@ function row(hit, moved) {
       el("span", { class: "score" }, moved, el("span", { title: "score" }, score(hit.score))),
     ),
     el("p", { class: "where" }, where(hit)),
-    el("div", { class: "snippet md" }, snippet(hit, title)),
+    el("div", { class: "snippet md" }, snippet(hit, headings)),
     hit.parts && parts(hit),
   );
 }
 
-/** The lines of a hit, rendered; without the heading that is already its title. */
-function snippet(hit, title) {
+/** The lines of a hit, rendered; without the headings that are in its title. */
+function snippet(hit, titles) {
   const lines = withMarks(hit.snippet, hit.highlights).split("\n");
   const front = hit.startLine === 1 && lines[0] === "---" ? lines.indexOf("---", 1) + 1 : 0;
   // A gap is marked by a line such as `… L12`.
   const own = lines.slice(front).map((line) => (/^… L\d+$/.test(line) ? "" : line));
   const nodes = markdown(closed(own), { path: hit.path });
-  const last = title.split(" › ").at(-1).replaceAll("`", "");
-  return nodes.filter((node) => !(/^H\d$/.test(node.tagName) && node.textContent === last));
+  const above = titles.map((title) => title.replaceAll("`", ""));
+  return nodes.filter((node) => !(/^H\d$/.test(node.tagName) && above.includes(node.textContent)));
 }
 
 function where(hit) {
@@ -98,8 +99,13 @@ function move(was, is) {
   );
 }
 
-/** A snippet may begin inside a block of code; then its first fence ends the block. */
+/**
+ * A snippet may begin inside a block of code; then its first fence ends the block. Without a fence, code
+ * is known by its indent.
+ */
 function closed(lines) {
+  const own = lines.filter((line) => line.trim());
+  if (own.length > 1 && own.every((line) => /^( {4}|\t)/.test(line))) return ["```", ...lines, "```"];
   const fences = lines.filter((line) => /^\s*(```|~~~)/.test(line));
   return fences.length % 2 && /^\s*(```|~~~)\s*$/.test(fences[0]) ? [fences[0].trim(), ...lines] : lines;
 }
