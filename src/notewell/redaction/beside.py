@@ -119,7 +119,7 @@ _PLACED_BEFORE = compile_later(
     r"(?:#define|\b(?:ENV|ARG|setenv|setx|set -x|set -gx|setq|def|defvar|%let|config set|SET))[ \t]{1,4}$|\((?:def|setq|defvar)[ ]$"
 )
 _PAIR_BEFORE = compile_later(
-    r"(?i)(?:\b(?:user(?:name)?|login|id|un|usr|account|benutzer|utente|usuario|usuário|gebruiker|kullanıcı|логин|user-?id|network|wi-?fi|ssid|wlan|guest network|id)[ \t]{0,4}+[:=]?[ \t]{0,4}+(?:is[ ]|ist[ ])?[\"“]?"
+    r"(?i)(?:\b(?:user(?:name)?|login|id|un|usr|account|benutzer|utente|usuario|usuário|gebruiker|kullanıcı|логин|user-?id|network|wi-?fi|ssid|wlan|guest network|id)(?:[ \t]{0,4}+[:=][ \t]{0,4}+|[ \t]{1,4}+)(?:is[ ]|ist[ ])?[\"“]?"
     r"[\w.@+-]{2,60}(?:[ ]\d{3}){0,2}[\"”]?[\s,;/]{1,4}(?:and[ ]|und[ ]|with[ ]|the[ ]|and the[ ])?)$"
 )
 _GETTERS = compile_later(r"(?i)(?:getenv|environ\.get|env|get|fetch|getProperty|setdefault)\($")

@@ -31,7 +31,7 @@ _FIRST = re.compile(
     r"(?i)(?:^|[\s（(:])(?P<q>[\"'`“„«「『*]{0,3})(?P<a>[^\s\"'`“”„«»「」<>|（）()*]{4,60})[\"'`”“»」』*]{0,3},?[ \t]*"
     r"(?P<tie>(?:[-–—,][ ]*)?(?:that(?:['’]s| is)|das ist|c['’]est)|(?<=\s)\(|(?<=[\s,])[-–—](?=[\s])|\bis\b|\bwas\b|\bist\b|\bwar\b|\best\b|\bera\b|\bes\b|(?<=\s)[éè]\b|\bto (?=moj|nasz)|\bär\b|是|,? ?that(?:['’]s| is)|,? ?das ist|,? ?c['’]est"
     r"|\bas\b|\bals\b|\bcomme\b|\bcomo\b|\bcome\b|\bolarak\b)[ \t]*(?:(?:still|now|auch)[ ])?"
-    rf"(?P<owner>(?:{_OWNERS}|我的|我们的|as)[ ]?)?(?:[\w'’-]{{1,16}}[ -]){{0,2}}$"
+    rf"(?P<owner>(?:{_OWNERS}|as)[ ]|我的|我们的)?(?:[\w'’-]{{1,16}}[ -]){{0,2}}$"
 )
 _AS = frozenset({"as", "als", "comme", "como", "come", "olarak"})
 _USES = re.compile(
@@ -302,7 +302,11 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
             password_strength(value) >= MEDIUM and value[:1].isupper() and value[-2:].isdigit()
         )
     elif rule is LINE_PAIR_RULE:
-        is_password = is_password and _LOGIN.search(line) is not None
+        is_password = (
+            is_password
+            and _LOGIN.search(line) is not None
+            and (password_strength(value) >= MEDIUM or look_of(value) is not None)
+        )
     elif rule is HOST_PAIR_RULE:
         is_password = look_of(value) is not None
     elif rule is OPENED_RULE:
@@ -317,7 +321,10 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
             and _PASSWORD_NEAR.search(data[max(0, start - 200) : start + 100]) is not None
         )
     elif rule is USED_RULE:
-        is_password = is_password or (is_weak_password(value) and b"prompt" in match.group(0))
+        is_code_name = b"`" in match.group(0) and value.isidentifier() and value.islower()
+        is_password = (is_password and not is_code_name) or (
+            is_weak_password(value) and b"prompt" in match.group(0)
+        )
     if is_password:
         yield start, start + len(value.encode("utf-8", "surrogateescape")), rule.kind
 

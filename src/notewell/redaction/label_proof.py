@@ -108,7 +108,8 @@ def _is_beside_ordinary(label: PasswordName, value: ValuePlace, text: str) -> bo
             if password_strength(text) >= MEDIUM:
                 return True
             is_owned = not is_word or _OWNED.search(label.before) is not None
-            is_owned |= not label.before.strip() or label.before.rstrip()[-1] in _PAUSES
+            before = label.before.strip()
+            is_owned |= not before or (before[-1] in ",:" and len(before) < MAX_LABEL_CHARS)
             return is_owned and _is_said(label.name, text, label.tail[value.end :])
     return False
 

@@ -51,8 +51,8 @@ def values_around(
         return
     for span in _listed(before, word, tail, below):
         yield "below", span
-    if span := _next_message(tail, below):
-        yield "below", span
+    if message := _next_message(tail, below):
+        yield "below", message
     if _ABOVE.fullmatch(before) and len(tail) < MAX_LINE_CHARS:
         for span in _items_above(above):
             yield "above", span

@@ -44,6 +44,7 @@ from notewell.redaction.weak_values import (
     is_joined,
     is_long_word,
     is_odd,
+    is_phrase,
     is_run_together,
     is_weak_password,
     names_a_secret,
@@ -261,7 +262,7 @@ def _logins(topic: Topic) -> Iterator[Span]:
     )
     yield from _taken(pair, is_weak_password if is_line else is_unlike_prose)
     yield from _taken(_ARROW_PAIR.match(topic.tail), is_weak_password)
-    yield from _taken(_LOGIN_WITH.match(topic.tail), is_unlike_prose)
+    yield from _taken(_LOGIN_WITH.match(topic.tail), _is_no_product)
 
 
 def _beside(topic: Topic) -> Iterator[Span]:
@@ -332,6 +333,11 @@ def is_unlike_prose(value: str) -> bool:
         or is_odd(value)
         or (is_code(value) and not is_year)
     )
+
+
+def _is_no_product(value: str) -> bool:
+    """Not `GitHub`, `OpenRouter`: two words run together."""
+    return is_unlike_prose(value) and (not is_run_together(value) or is_phrase(value))
 
 
 def _is_code_value(value: str) -> bool:
