@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE
+from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE, PET_RULE
 from notewell.redaction.commands import COMMAND_RULES
 from notewell.redaction.declared import DECLARED_RULES
 from notewell.redaction.dialogs import PAIR_RULES
@@ -28,11 +28,13 @@ from notewell.redaction.places import (
 )
 from notewell.redaction.positions import POSITION_RULES
 from notewell.redaction.seed_phrases import SEED_RULE
+from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
-from notewell.redaction.tables import TABLE_RULES
+from notewell.redaction.tables import HTML_TABLE_RULE, TABLE_RULES
 from notewell.redaction.telling_words import LATIN_SECRETS, OTHER_SECRETS
 from notewell.redaction.typed import TYPED_RULES
 from notewell.redaction.vendor_rules import SOURCES, VENDOR_GROUPS
+from notewell.redaction.wires import WIRE_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,6 +83,7 @@ def _places() -> Iterable[str]:
             *COMMAND_RULES,
             *TYPED_RULES,
             *LOGIN_RULES,
+            *WIRE_RULES,
         )
     )
     yield "\n"
@@ -99,11 +102,14 @@ def _names() -> Iterable[str]:
             LABEL_RULE,
             CODE_RULE,
             ANSWER_RULE,
+            PET_RULE,
             CARD_RULE,
             *TABLE_RULES,
+            HTML_TABLE_RULE,
             *ACCOUNT_RULES,
             *PAIR_RULES,
             PHRASE_RULE,
+            SENTENCE_RULE,
         )
     )
     for title, words in (

@@ -8,12 +8,15 @@ vendor_rules.py   token formats of services, in four modules `vendors_*.py`
 standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
 typed.py          prompts, protocols, pipes, arguments of a call
+wires.py          places of secrets in programs, protocols and their files, one fact a line
 names.py          a name of a key or a token before a value, as settings and code write it;
                   name_words.py (languages, spellings), chosen.py (values that a person chose)
 labelled.py       a password beside its name; labels.py (names), beside.py (places),
                   label_proof.py (what a place proves), dialogs.py (value first, question, pair)
 codes.py          PINs, one-time codes, payment cards, answers to security questions
 phrases.py        a value in a sentence, behind a telling word (telling_words.py)
+sentences.py      a topic of a message and the values behind it, before it; around.py (anywhere
+                  in its line), neighbours.py and asked.py (in other lines)
 tables.py         a column of secrets
 plausible.py      values that only look like a secret: placeholders, variables, plain words
 weak_values.py    values that may be a weak password where nothing else can be; plain_words.py

@@ -44,7 +44,7 @@ _SCRIPTS = (
 _QUOTED = compile_later(
     r"""[@NrbLu]?\\{0,3}(?:"(?P<a>[^"\n]{1,200}?)\\{0,3}"|'(?P<b>[^'\n]{1,200}?)\\{0,3}'|`{1,3}(?P<c>[^`\n]{1,200})`"""
     r"|[“„](?P<d>[^“”\n]{1,80})[”“]|[‘‚](?P<e>[^‘’\n]{1,80})[’‘]|[«»](?P<f>[^«»\n]{1,80})[«»]"
-    r"|[「『](?P<g>[^」』\n]{1,80})[」』]|\*\*(?P<h>[^*\n]{1,80})\*\*|<(?P<i>[^<>\s/]{1,60}[\d!@#$%^&*?_][^<>\s/]{0,60})>)"
+    r"|[「『](?P<g>[^」』\n]{1,80})[」』]|\*\*(?P<h>[^*\n]{1,80})\*\*|\|\|(?P<j>[^|\s]{1,80})\|\||<(?P<i>[^<>\s/]{1,60}[\d!@#$%^&*?_][^<>\s/]{0,60})>)"
 )
 _TAG = compile_later(r"!!str[ ]+|!unsafe[ ]+|<b>|<code>|<strong>|<em>")
 _OPEN_QUOTE = compile_later(r"""\\{0,3}["'](?P<a>[^\s"']{3,200})""")
@@ -102,12 +102,12 @@ _OF = (
 )
 # The name, perhaps whose it is, and a verb or a sign.
 _SURE = compile_later(
-    rf"{_OF}(?:['’]s|[ ]+(?:{SURE_VERBS}){_STILL}[ \t]*[:：]?)[ \t]+|{_OF}[ \t]*(?:[:：=]|[=-]>|→)[*_]{{0,3}}[ \t]*"
+    rf"{_OF}(?:['’]s|[ ]+(?:{SURE_VERBS}){_STILL}[ \t]*[:：]?)[ \t]+|{_OF}[ \t]*(?:[:：=](?![)(-])|[=-]>|→)[*_]{{0,3}}[ \t]*"
     r"|(?:[ ]for)?[ ]'[^'\n]{1,80}':[ \t]*",
     re.IGNORECASE,
 )
 _PERHAPS = compile_later(
-    rf"{_FILLERS}(?:[ ]+(?:{SURE_VERBS}|{VERBS}){_STILL}[ \t]*[:：]?[ \t]+|[ \t]*(?:[:：=]|[=-]>|→)[*_]{{0,3}}[ \t]*)",
+    rf"{_FILLERS}(?:[ ]+(?:{SURE_VERBS}|{VERBS}){_STILL}[ \t]*[:：]?[ \t]+|[ \t]*(?:[:：=](?![)(-])|[=-]>|→)[*_]{{0,3}}[ \t]*)",
     re.IGNORECASE,
 )
 _FOREIGN_OF = compile_later(
@@ -119,7 +119,7 @@ _PLACED_BEFORE = compile_later(
     r"(?:#define|\b(?:ENV|ARG|setenv|setx|set -x|set -gx|setq|def|defvar|%let|config set|SET))[ \t]{1,4}$|\((?:def|setq|defvar)[ ]$"
 )
 _PAIR_BEFORE = compile_later(
-    r"(?i)(?:\b(?:user(?:name)?|login|id|un|usr|account|benutzer|utente|usuario|usuário|gebruiker|kullanıcı|логин|user-?id|network|wi-?fi|ssid|wlan|guest network|id)[ \t]{0,4}+[:=]?[ \t]{0,4}+(?:is[ ]|ist[ ])?[\"“]?"
+    r"(?i)(?:\b(?:user(?:name)?|login|id|un|usr|account|benutzer|utente|usuario|usuário|gebruiker|kullanıcı|логин|user-?id|network|wi-?fi|ssid|wlan|guest network|id)(?:[ \t]{0,4}+[:=][ \t]{0,4}+|[ \t]{1,4}+)(?:is[ ]|ist[ ])?[\"“]?"
     r"[\w.@+-]{2,60}(?:[ ]\d{3}){0,2}[\"”]?[\s,;/]{1,4}(?:and[ ]|und[ ]|with[ ]|the[ ]|and the[ ])?)$"
 )
 _GETTERS = compile_later(r"(?i)(?:getenv|environ\.get|env|get|fetch|getProperty|setdefault)\($")

@@ -21,9 +21,9 @@ _WHOSE = (
     "|port|dörr|larm|kapı|doğrulama|onay|güvenlik"
 )
 CODE_STEMS = "|".join((
-    r"(?:(?:\b|_)pin|(?-i:[a-z0-9]Pin))(?:\b|_|-?(?:code|kod)|(?-i:Code))|\bpuk\b|keypad|digicode|\botp\b|\bcv[vc]2?\b|\btan\b|geheimzahl|alarmanlage|screen lock|bike lock|padlock|lockbox|sperrcode",
+    r"(?:(?:\b|_)pin|(?-i:[a-z0-9]Pin))(?:\b|_|-?(?:code|kod)|(?-i:Code))|\bpuk\b|keypad|digicode|\botp\b|\bcv[vc]2?\b|\btan\b|geheimzahl|alarmanlage|screen lock|bike lock|padlock|lockbox|sperrcode|zahlenschloss|schlosscode|combinación|combinazione|combinaison|combinação|codeslot|cijferslot|szyfr",
     rf"(?:{_WHOSE})[ _-]?(?:code|combination|combo)\b|combination\b|\bkod\b|kod(?:u|un|um|en)\b|kód\b|пин|код|mã (?:pin|xác|otp|mở)",
-    "验证码|驗證碼|动态码|校验码|PIN ?码|認証コード|確認コード|コードは|暗証番号|PIN(?:は|番号|コード)|인증 ?번호|인증 ?코드|PIN(?:은|번호)|رمز|الرقم السري|पिन|ओटीपी|รหัส|קוד",
+    "验证码|驗證碼|动态码|校验码|PIN ?码|認証コード|確認コード|コードは|暗証番号|オートロック|ロック番号|解錠番号|도어락|문 비밀번호|门锁|门禁|PIN(?:は|番号|コード)|인증 ?번호|인증 ?코드|PIN(?:은|번호)|رمز|الرقم السري|पिन|ओटीपी|รหัส|קוד",
 ))  # fmt: skip
 """Where a code may be named; `_NAMES` says which of these are names of secret codes."""
 
@@ -35,7 +35,7 @@ _THING = (
 )
 _NAMES = compile_later(
     rf"(?i)(?:(?:{_WHOSE})[ _-]?(?:code|pin|combination|combo|kod\w{{0,3}})|pin(?:[ _-]?(?:code|kod|number|nr|no)\w{{0,3}})?|puk|keypad|digicode|otp|cv[vc]2?|tan"
-    rf"|geheimzahl|alarmanlage|screen lock|bike lock|padlock|lockbox|\w*sperrcode|combination|(?:codes?|combo|código|codigo|codice|kod|kód|код|koden|code)(?:[ ][\w’'-]{{1,12}}){{0,3}}[ '’](?:{_THING})"
+    rf"|geheimzahl|alarmanlage|screen lock|bike lock|padlock|lockbox|\w*sperrcode|\w*(?:zahlen|cijfer|code)sch?lo(?:ss|t)|combination|(?:combinación|combinazione|combinaison|combinação|szyfr)(?:[ ][\w’'-]{{1,12}}){{0,4}}|(?:codes?|combo|código|codigo|codice|kod|kód|код|koden|code)(?:[ ][\w’'-]{{1,12}}){{0,3}}[ '’](?:{_THING})"
     r"|пин(?:[- ]?код)?|mã (?:pin|xác|otp|mở)|[^\x00-\x7f]{2,}|PIN\S{0,3})[\"'`*_]{0,3}$"
 )
 _DIGITS = compile_later(
@@ -48,7 +48,8 @@ _FIRST = compile_later(
 )
 _NUMBER = re.compile(rb"\d[\d -]\d")
 MAX_BETWEEN_BYTES = 100
-_OTHER_USE = compile_later(r"(?i)^(?:combination|tan|alarmanlage|keypad)$")
+_OTHER_USE = compile_later(r"(?i)^(?:combination|tan|alarmanlage|keypad|\w*schloss)$")
+_SHORT_LINE = compile_later(r"(?:[^\s\d]+[ ]){0,4}[ ]?")
 _VERB_OR_SIGN = compile_later(r"(?i)[:：=]|\b(?:is|ist|lautet|code)\b")
 _CVV = compile_later(r"(?i)cv[vc]|security|sicherheit")
 
@@ -64,7 +65,7 @@ ANSWER_RULE = Rule(
     "security-answer",
     r"(?:maiden name|mädchenname|nom de jeune fille|apellido de soltera|(?:secret|security) answer|sicherheitsantwort|réponse secrète|respuesta secreta"
     r"|resposta secreta|security question[^\n]{0,100}?\banswer|девичья фамилия[^\n:]{0,20}|(?:name of your first|city were you born|street you grew up|mother's maiden)[^\n?]{0,40}\?|sicherheitsfrage[^\n]{0,100}?\bantwort|question secrète[^\n]{0,100}?réponse)"
-    r"(?:[ ](?:of|to|for|von|für|is|auf|de)[^\n:]{0,40}?)?(?:[ ]*[:=→-]+|[ ]is|[ ]was|[ ]ist|[ ]est|[ ]es|\?)?[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{3,60})",
+    r"(?:[ ](?:of|to|for|von|für|is|auf|de)[^\n:]{0,40}?)?(?:[ ]*(?:[-=]+>|[:=→-]+)|[ ]is|[ ]was|[ ]ist|[ ]est|[ ]es|\?)?[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{3,60})",
     (
         "maiden name",
         "mädchenname",
@@ -84,6 +85,14 @@ ANSWER_RULE = Rule(
     any_case=True,
     proof="answer",
     says="the answer to a security question",
+)
+PET_RULE = Rule(
+    "security-answer",
+    r"\b(?:first|favou?rite|childhood|best)[ ](?:pet|car|school|teacher|job|street|friend|city|town|book|film|movie|food|boss|concert|colou?r|team|hero|nickname)\w{0,2}(?:'s name|[ ]name)?[ ]*(?:\?|:|=|[-=]>|→|[ ]is|[ ]was)+[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{3,40})[^\n]{0,20}?(?:security|secret|recovery|reset|bank|answer|question)",
+    ("first ", "favorite ", "favourite ", "childhood ", "best "),
+    any_case=True,
+    proof="answer",
+    says="`first pet? … (security answer)`",
 )
 CARD_RULE = Rule(
     "payment-card",
@@ -143,8 +152,13 @@ def code_behind(before: str, name: str, tail: str) -> tuple[int, int] | None:
     named = _NAMES.search((before + name)[-48:] + _words(between[0])) or _NAMES.search(
         (before + name)[-48:]
     )
-    if not named or (_OTHER_USE.search(named[0]) and not _VERB_OR_SIGN.search(between[0])):
+    if not named:
         return None
+    if _OTHER_USE.search(named[0]) and not _VERB_OR_SIGN.search(between[0]):
+        # `garage keypad 7634`, and nothing else in the line.
+        rest = tail[digits.end() :].partition("\n")[0]
+        if rest.strip() or between[0].strip() or not _SHORT_LINE.fullmatch(before):
+            return None
     value = digits["a"]
     least = 3 if _CVV.search(named[0]) else 4
     is_year = len(value) == 4 and value[:2] in {"19", "20"} and not between[0].strip(" \"'`*")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from notewell.redaction.around import look_of
 from notewell.redaction.plausible import (
     MEDIUM,
     MIN_WEAK_CHARS,
@@ -28,9 +29,9 @@ _OWNERS = (
 )
 _FIRST = re.compile(
     r"(?i)(?:^|[\s（(:])(?P<q>[\"'`“„«「『*]{0,3})(?P<a>[^\s\"'`“”„«»「」<>|（）()*]{4,60})[\"'`”“»」』*]{0,3},?[ \t]*"
-    r"(?P<tie>(?:[-–—,][ ]*)?(?:that(?:['’]s| is)|das ist|c['’]est)|(?<=\s)\(|(?<=[\s,])[-–—](?=[\s])|\bis\b|\bist\b|\best\b|\bes\b|(?<=\s)[éè]\b|\bto (?=moj|nasz)|\bär\b|是|,? ?that(?:['’]s| is)|,? ?das ist|,? ?c['’]est"
+    r"(?P<tie>(?:[-–—,][ ]*)?(?:that(?:['’]s| is)|das ist|c['’]est)|(?<=\s)\(|(?<=[\s,])[-–—](?=[\s])|\bis\b|\bwas\b|\bist\b|\bwar\b|\best\b|\bera\b|\bes\b|(?<=\s)[éè]\b|\bto (?=moj|nasz)|\bär\b|是|,? ?that(?:['’]s| is)|,? ?das ist|,? ?c['’]est"
     r"|\bas\b|\bals\b|\bcomme\b|\bcomo\b|\bcome\b|\bolarak\b)[ \t]*(?:(?:still|now|auch)[ ])?"
-    rf"(?P<owner>(?:{_OWNERS}|我的|我们的|as)[ ]?)?(?:[\w'’-]{{1,16}}[ -]){{0,2}}$"
+    rf"(?P<owner>(?:{_OWNERS}|as)[ ]|我的|我们的)?(?:[\w'’-]{{1,16}}[ -]){{0,2}}$"
 )
 _AS = frozenset({"as", "als", "comme", "como", "come", "olarak"})
 _USES = re.compile(
@@ -53,16 +54,18 @@ _ASKED = re.compile(
 )
 _BELOW = re.compile(
     r"[\"'`*_]{0,3}[ \t]*(?P<sign>[:：=]?)[*_]{0,3}[ \t]*(?:[|>][-+]?)?[ \t]*\r?\n(?:[ \t>+]*\r?\n)?(?:[ \t>+]*```\w*\r?\n)?[ \t>*+]*(?:-[ ]|:[ ]+)?"
-    r"(?:value:[ ]*)?(?P<q>[\"'`*]{0,3})(?P<a>[\w!#$%&+][^\s\"'`<>|*,]{2,80})[\"'`*]{0,3}[ \t]*(?:\r?\n|$)"
+    r"(?:value:[ ]*)?(?P<q>[\"'`*]{0,3})(?P<a>[\w!#$%&+][^\s\"'`<>|*,]{2,80})[\"'`*]{0,3}[ \t]*(?:\r?\n|$|please\b|pls\b|thx\b|thanks\b|bitte\b|danke\b|merci\b|:\)|\((?:until|bis))"
 )
 _PHRASE_BELOW = re.compile(
     r"[*_]{0,2}[:：][*_]{0,2}[ \t]*(?:\r?\n[ \t>+]*){1,2}(?:```\w*\r?\n)?[ \t>]*(?P<a>[^\W\d_]+(?:[ ][^\W\d_]+){3,7}(?:[ ]\d+)?)[ \t]*(?:\r?\n|$)"
 )
+# `PASSWORD=` and the next setting below it.
+_SETTING = re.compile(r"[A-Z][A-Z0-9_]*=")
 _ENDS = re.compile(
     r"[ \t]*(?:$|\n|[.,;!)。，]|[(–—:-]|and\b|but\b|so\b|for\b|on\b|to\b|at\b|of\b|für\b|du\b|de\b|del\b|do\b|van\b|z\b|от\b)"
 )
 _DONE = re.compile(r"[ \t.!,;:)？?]*(?:[^\w\s]{1,3})?[ \t]*$")
-_LABEL_LINE = re.compile(r"[ \t>#*_+-]*(?:[\w'’.-]+[ ]){0,4}[\"'`*_]{0,3}")
+_LABEL_LINE = re.compile(r"[ \t>#*_+-]*(?:[\w'’.-]+:?[ ]){0,6}[\"'`*_]{0,3}")
 
 
 def value_before(before: str, tail: str) -> Span | None:
@@ -121,6 +124,7 @@ def value_below(before: str, tail: str) -> Span | None:
     if (
         not found
         or found["a"].endswith(":")
+        or _SETTING.match(found["a"])
         or not _LABEL_LINE.fullmatch(before)
         or not is_weak_password(found["a"])
     ):
@@ -203,6 +207,35 @@ USED_RULE = Rule(
     proof="pair",
     says="`use … to log in`, `type … when asked`",
 )
+HOST_PAIR_RULE = Rule(
+    "password",
+    r"(?:\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?|https?://[^\s()\"'<>]+|\b[a-z][\w-]*(?:\.[\w-]+)*\.(?:lan|local|internal|example|home\.arpa|svc|corp|test|intern)\b)[ ,]{1,2}(?:->[ ]?|→[ ]?|as[ ])?[(\[]?"
+    r"[A-Za-z][\w.-]{1,30}(?::|[ ]?/[ ]?|,[ ])([^\s\"'`<>|,;/)]{4,60})(?:[)\]\s,;.]|$)",
+    (
+        "://",
+        ".1",
+        ".2",
+        ".3",
+        ".4",
+        ".5",
+        ".6",
+        ".7",
+        ".8",
+        ".9",
+        ".0",
+        ".lan",
+        ".local",
+        ".internal",
+        ".example",
+        ".arpa",
+        ".svc",
+        ".corp",
+        ".test",
+        ".intern",
+    ),
+    proof="pair",
+    says="a host, a user and a password: `10.0.0.4 anna:…`, `http://10.0.0.4 (anna, …)`",
+)
 MENDED_RULE = Rule(
     "password",
     r"(?:sorry|no wait|oops|correction|i meant|scratch that|wait,? no|since then|until [\d-]+, since then|désolé|perdón|scusa|entschuldigung)[,:]?[ ]+(?:(?:it['’]?s|its|it is|jetzt ist es|c['’]est|es|is|now|actually|rather)[ ]+){0,2}"
@@ -224,12 +257,20 @@ MENDED_RULE = Rule(
     proof="pair",
     says="a correction near a password: `no wait, …`",
 )
-PAIR_RULES = (MAIL_RULE, PAIR_RULE, LINE_PAIR_RULE, OPENED_RULE, USED_RULE, MENDED_RULE)
+PAIR_RULES = (
+    MAIL_RULE,
+    PAIR_RULE,
+    LINE_PAIR_RULE,
+    HOST_PAIR_RULE,
+    OPENED_RULE,
+    USED_RULE,
+    MENDED_RULE,
+)
 
 
 _COLON_USERS = (b"root", b"admi")
 _LOGIN = re.compile(
-    rb"(?i)log|sign|user|account|cred|camera|router|access|acce|entra|zugang|admin|connect|nas\b|vpn|ssh|wifi|passw|anmeld|konto|compte|cuenta|inlog"
+    rb"(?i)log|sign|user|account|cred|camera|router|access|acce|entra|zugang|admin|connect|nas\b|vpn|ssh|wifi|passw|anmeld|konto|compte|cuenta|inlog|\bilo\b|idrac|ipmi|\bbmc\b|console|bios|panel|portal|switch|printer|webui|\bftp|server"
 )
 _PASSWORD_NEAR = re.compile(
     rb"(?i)pass|\bpw|\bpin\b|kennwort|login|contrase|senha|mot de passe|wachtwoord|parol"
@@ -250,11 +291,7 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
     ):
         return
     if rule is MAIL_RULE:
-        if b"git@" in data[max(0, match.start() - 4) : match.start() + 2] or value.isdigit():
-            return
-        is_password = password_strength(value) >= MEDIUM or (
-            _is_line(match) and is_weak_password(value)
-        )
+        is_password = _is_behind_mail_address(match, value)
     elif rule is PAIR_RULE:
         is_password = (
             password_strength(value) == STRONG
@@ -265,7 +302,13 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
             password_strength(value) >= MEDIUM and value[:1].isupper() and value[-2:].isdigit()
         )
     elif rule is LINE_PAIR_RULE:
-        is_password = is_password and _LOGIN.search(line) is not None
+        is_password = (
+            is_password
+            and _LOGIN.search(line) is not None
+            and (password_strength(value) >= MEDIUM or look_of(value) is not None)
+        )
+    elif rule is HOST_PAIR_RULE:
+        is_password = look_of(value) is not None
     elif rule is OPENED_RULE:
         is_password = is_password and (
             password_strength(value) == STRONG
@@ -278,9 +321,19 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
             and _PASSWORD_NEAR.search(data[max(0, start - 200) : start + 100]) is not None
         )
     elif rule is USED_RULE:
-        is_password = is_password or (is_weak_password(value) and b"prompt" in match.group(0))
+        is_code_name = b"`" in match.group(0) and value.isidentifier() and value.islower()
+        is_password = (is_password and not is_code_name) or (
+            is_weak_password(value) and b"prompt" in match.group(0)
+        )
     if is_password:
         yield start, start + len(value.encode("utf-8", "surrogateescape")), rule.kind
+
+
+def _is_behind_mail_address(match: Any, value: str) -> bool:
+    is_git = b"git@" in match.string[max(0, match.start() - 4) : match.start() + 2]
+    if is_git or not any(map(str.isalpha, value)):
+        return False
+    return password_strength(value) >= MEDIUM or (_is_line(match) and is_weak_password(value))
 
 
 def _is_line(match: Any) -> bool:
@@ -291,5 +344,5 @@ def _is_line(match: Any) -> bool:
     before = data[start : match.start()]
     return (
         b" " not in before.strip(b" \t>*+-")
-        and not data[match.end(1) : end if end >= 0 else None].strip()
+        and not data[match.end(1) : end if end >= 0 else None].strip().partition(b"(")[0]
     )

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.redaction.compiled import compile_later
+from notewell.redaction.plain_words import BEHIND_PASSWORD
 from notewell.redaction.plausible import MEDIUM, is_passphrase, password_strength
+from notewell.redaction.topics import COURTESY
 from notewell.redaction.weak_values import is_code, is_joined, is_plain_word, is_weak_password
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ class PasswordName(NamedTuple):
     """The whole text."""
 
 
+_PAUSES = frozenset(",:;-–—")
 _ORDINARY = frozenset({"pass", "contra", "passes"})
+_SPOKEN_LOWER = frozenset({"password", "pw", "passphrase", "passcode", "pwd", "pass"})
 _SPOKEN = frozenset({"password", "pw", "passphrase", "passcode", "pwd", "psk"})
 _ENGLISH = compile_later(r"(?i)pass(?!e\b|ord|wort)|pw|psk|password|code")
 _CHANGED = compile_later(r"(?i)\b(?:set|chang|reset|updat|switch)\w{0,4}\b")
@@ -46,7 +50,11 @@ _CODE_BEFORE = compile_later(
 )
 _ENDS = compile_later(
     r"[ \t]*(?:$|\n|\r|\\n|[.,;!?)\]\"'”。，；！<]|[-–—(/|#&]|and\b|but\b|und\b|et\b|y\b|e\b|i\b"
-    r"|[^\x00-\u024f])"
+    rf"|(?:{COURTESY})(?![\w-])|[:;]-?[)(DP]|[^\x00-\u024f])"
+)
+_DASH = compile_later(r"(?:^|[ ])[-–—][ ]+[\"'`*“„«]*$")
+_MESSAGE_ENDS = compile_later(
+    rf"(?i)[!]?[ \t]*(?:\r?\n|$|,[ ]|[:;]-?[)(DP]|[(]|[ ]?[-–—][ ]|(?:{COURTESY})(?![\w-]))"
 )
 _LINE_ENDS = compile_later(r"[ \t]*(?:\r?\n|$|#|;|//|--|\()")
 _ITEM = compile_later(
@@ -68,6 +76,8 @@ def is_labelled_secret(label: PasswordName, value: ValuePlace) -> bool:
     if _is_ordinary(label.name):
         return _is_beside_ordinary(label, value, text)
     is_strong = password_strength(text) >= MEDIUM
+    if not is_strong and label.before.strip() and _DASH.search(label.tail[: value.start]):
+        return False  # `change the password - anna`: the name of the writer.
     match value.tie:
         case "place" | "cell":
             return True
@@ -92,10 +102,14 @@ def _is_beside_ordinary(label: PasswordName, value: ValuePlace, text: str) -> bo
             return _is_below_user(label)
         case "place" | "assign" | "spaced":
             return not is_word
+        case "next" if not label.before.strip():
+            return _is_below_user(label)
         case "verb":
             if password_strength(text) >= MEDIUM:
                 return True
             is_owned = not is_word or _OWNED.search(label.before) is not None
+            before = label.before.strip()
+            is_owned |= not before or (before[-1] in ",:" and len(before) < MAX_LABEL_CHARS)
             return is_owned and _is_said(label.name, text, label.tail[value.end :])
     return False
 
@@ -131,8 +145,19 @@ def _is_next(label: PasswordName, value: ValuePlace, text: str) -> bool:
         return is_strong or not is_plain_word(text) or is_plain
     if value.quoted and not _CODE_BEFORE.search(label.before):
         return True
+    if _is_whole_message(label, text, rest):
+        return True
     is_year = len(text) == 4 and text[:2] in {"19", "20"}
     return (is_strong and _ENDS.match(rest) is not None) or (is_code(text) and not is_year)
+
+
+def _is_whole_message(label: PasswordName, text: str, rest: str) -> bool:
+    """`password hunter` and nothing else in the line but a greeting; not `password manager`."""
+    before = label.before.strip()
+    if not text.islower() or text in BEHIND_PASSWORD or label.name not in _SPOKEN_LOWER:
+        return False
+    is_alone = not before or (before[-1] in _PAUSES and len(before) < MAX_LABEL_CHARS)
+    return is_alone and label.tail[:1] == " " and _MESSAGE_ENDS.match(rest) is not None
 
 
 def _is_assigned(label: PasswordName, value: ValuePlace, text: str) -> bool:
@@ -164,7 +189,8 @@ def _is_ordinary(name: str) -> bool:
 def _is_below_user(label: PasswordName) -> bool:
     """Whether the line above names a user or a network: `user: anna`, `Wifi: HomeNet`."""
     at = label.data.find(f"{label.before}{label.name}".encode("utf-8", "surrogateescape"))
-    above = label.data[max(0, at - 80) : max(0, at - 1)].rpartition(b"\n")[2]
+    line_at = label.data.rfind(b"\n", 0, max(0, at)) if at > 0 else -1
+    above = label.data[max(0, line_at - 80) : max(0, line_at)].rpartition(b"\n")[2]
     return _USER_ABOVE.match(above.decode("utf-8", "replace")) is not None
 
 

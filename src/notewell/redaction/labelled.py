@@ -34,6 +34,9 @@ LABEL_RULE = Rule(
     "`mot de passe : …`; before it, `… is my password`; below it; the answer to a question",
 )
 
+_QUOTE = re.compile('"')
+# An apostrophe is between letters.
+_SINGLE_QUOTE = re.compile(r"(?<![^\W\d_])'|'(?![^\W\d_])")
 # Who says it, and when: of chats, mails, logs, diffs, numbered lines, messages in JSON.
 _MESSAGE = re.compile(
     r"(?:.{0,400}?\"(?:content|text|message|body)\"[ ]?:[ ]?\"(?:[^\"]{0,160}\\n)?)?"
@@ -71,9 +74,10 @@ def _value_behind(label: PasswordName) -> tuple[int, int] | None:
 
 def _context(before: str) -> str:
     """The end of `before` that belongs to the name: its string, its message."""
-    for quote in "\"'":
-        if before.count(quote) % 2 and (inner := before.rpartition(quote)[2]).strip(" \t"):
-            before = inner
+    for quote in (_QUOTE, _SINGLE_QUOTE):
+        opened = list(quote.finditer(before))
+        if len(opened) % 2 and before[opened[-1].end() :].strip(" \t"):
+            before = before[opened[-1].end() :]
     prefix = _MESSAGE.match(before)
     return before[prefix.end() :] if prefix else before
 

@@ -90,6 +90,8 @@ _FOREIGN = re.compile(
     r"|[`\"|{}=;<>\[\]\\](?:[^\w`\"|{}=;<>\[\]\\]|_)*+[^\W_]"
 )
 _PUBLIC = re.compile(r"(?i)pub(?:lic)?[ _-]?$")
+_FINGERPRINT = re.compile(r"(?i)[ ]?(?:fingerprint|checksum|digest|id\b|size\b)")
+_KEY_ID = re.compile(r"[0-9A-F]{16}|[0-9A-F]{40}")  # Of OpenPGP.
 _LABEL = re.compile(r"[\w\s'’().@*-]*")
 
 
@@ -168,6 +170,8 @@ _NEEDED: dict[Tie, Strength] = {"sign": MEDIUM, "verb": MEDIUM, "next": MEDIUM, 
 def _is_secret(name: re.Match[str], tie: Tie, value: str, strength: Strength) -> bool:
     if name["password"]:
         return strength >= _NEEDED[tie]
+    if _FINGERPRINT.match(name.string, name.end()) or _KEY_ID.fullmatch(value):
+        return False
     return is_random(value) and not _PUBLIC.search(name.string[: name.start()])
 
 

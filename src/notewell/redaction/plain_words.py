@@ -50,6 +50,7 @@ STATES = word_set(
     " uitată greșită incorectă schimbată kedaluwarsa salah lupa sai hết quên working broken locked correctly"
     " změněno změněn změněna nastaveno nastaven uloženo odesláno zmieniono ustawione zapisane wysłane ändrat ändrad sparat endret lagret satt ændret gemt vaihdettu tallennettu lähetetty megváltozott elküldve mentve"
     " schimbat setată salvată trimisă modificat cambiado modificado guardada enviada alterado definida salva enviado modifié enregistré envoyé gewijzigd opgeslagen değiştirildi kaydedildi gönderildi diubah disimpan dikirim"
+    " quel quelle quels quelles welches wessen expire expires expiry špatně špatné chybné вайфая вайфай wifi"
     " błędne nieprawidłowe puste wymagane fel felaktigt ogiltigt tomt"
 )
 INSTRUCTIONS = word_set(
@@ -74,6 +75,22 @@ TELLING = (
 )  # fmt: skip
 """A value with one of these in it names a secret; it is none: `db-root-password`."""
 
+BEHIND_PASSWORD = word_set(
+    "age aging analysis attack attacks attempt attempts auth authentication auditing autofill backend backends based box boxes breach"
+    " breaches builder cache callback category changes character characters check checker checks checking client command complexity"
+    " confidential confirmation connection constraint constraints context control cracker cracking crypto database dialog digest disclosure"
+    " dump element encoder encoding encryption entropy environment error errors event exception explicitly exposure expiration"
+    " failure failures feature fields file files filter first flag flow fonts format function generation generators grant guess guessing guidelines handling hasher"
+    " hashes helper hint hints history howto icon information input inputs instead issue issues keeper label leak leaks library lifetime link links list lists"
+    " lock logging login logins loss managers management masking match mechanism meter method migration mismatch mode modes module module modules notes notification option options"
+    " override page parameter parser picker plugin policies policy present properties protecting provider question recovering regex register"
+    " reminder replacement request requests requirement requirements reset resets resetting response retrieval reuse review rotation rule rules safety salt"
+    " scheme screen scripts security selection sender service session setter settings setup sheet source spray spraying standard statement stealer step stores string"
+    " strategy stuffing submission support sync system table template theft tips tool tools transfer twice type update updates upgrade"
+    " usage util utils validation validator validators value values variable vault verifier view viewer visibility widget window workflow"
+    " incident email mail message sms hygiene practices etiquette basics checklist training audit escrow safe notebook book"
+)
+"""Nouns that `password` is the first part of."""
 NOT_PLAIN = TYPES | STATES | INSTRUCTIONS
 
 COMMON = word_set("abc123 letmein changeit qwerty iloveyou trustno1 welcome1 admin123 1q2w3e4r")

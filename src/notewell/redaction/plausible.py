@@ -61,7 +61,7 @@ _GRAMMAR = word_set(
 )
 _GAPS = re.compile(r"[- ]")
 _WORDS = re.compile(r"[-_.:/+#= ]+")
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\$[A-Za-z_][\w.:]*|%\w+%|@\w+@|#\{.*")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\$[A-Za-z_][\w.:]*|%\w+%|@[\w.-]+@|#\{.*")
 _CODE = re.compile(
     r"(?:process\.env|os\.environ|import\.meta|env\.|self\.|this\.|config\.|op://|vault:|secret/"
     r"|arn:|file:|ref\+|ENC\[|\$\{|\{\{|![A-Za-z-]+$|&[a-z]+;|\$_?[A-Za-z]\w*(?:\[|->|\()|sha\d+[:-]|h1:)"
@@ -74,7 +74,7 @@ _FILE = re.compile(
 )
 # What only code and patterns have.
 _SYNTAX = re.compile(
-    r"===|!==|&&|\|\||=>|:!|\(\)|\);|\?\.|\.\w+\(|\{.*\}|^[{}]|[{}]$|\\[nswdb]|A-Z|\(\?|\w==\w|\w!=\w|\]\(|%2E|%5B|\$\d\b|[a-z]\|[a-z]"
+    r"===|!==|&&|\|\||=>|:!|\(\)|\);|\?\.|\.\w+\(|\{.*\}|^[{}]|[{}]$|\\[nswdb]|A-Z|\(\?|\w==\w|\w!=\w|\]\(|%2E|%5B|\$\d\b|[a-z]\|[a-z]|^[a-z_]+::[A-Za-z]"
 )
 # `NAME=value`, a setting of its own.
 _PAIR = re.compile(r"(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{2,}(?:[A-Z][a-z]+|_[a-z]+)*\d?)=[^=]")
@@ -88,6 +88,7 @@ _TERM = re.compile(
     r"|int|uint|float|arg|item|node|port|bit|amd|arm|cp|latin|ascii|us|eu|ap|auth|id|p|q|k|n|m|t"
     r"|secp|ssha|hmac|mfa|fips|psr|net|neo|log4j|i|l|sqlite|postgres|pg|redis|mysql|k8s|kb|mb|gb)"
     r"[-_.]?v?\d+(?:[-_.]\d+)*[a-z]{0,2}(?:[-_][a-z]+\d*)*"
+    r"|\d+-(?:day|hour|minute|second|week|month|year|char|character|digit|letter|word|bit|byte|step|line|way|party|fold|core)s?"
     r"|\d+(?:[.,x/-]\d+)*\s?[a-z]{1,12}|\d+[a-z]{1,3}\d*|[a-z]\d+|e2e|i18n|a11y|k8s|p2p|b2b|o?auth2?"
 )
 
@@ -207,12 +208,48 @@ def _is_mixed(value: str) -> bool:
 
 def _is_scrambled_word(value: str) -> bool:
     """Letters alone, but of no language: capitals all over, as a generator makes them."""
-    return (
+    return is_jumbled(value) or (
         len(value) >= 8
         and value.isascii()
         and value.isalpha()
         and _is_scrambled(value)
         and not is_identifier(value)
+    )
+
+
+_CASES = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_CAMEL_WORD = re.compile(r"[a-z]{2,}(?:[A-Z][a-z]+)+")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+_VOWELLESS = word_set(
+    "str ptr http html ctx cfg pwd tmp src dst ssl tls sql xml css btn msg db js ts cb fn"
+    " mc mr dr st pf"
+)
+_JUMBLED_CHARS = range(6, 25)
+_LONG_CAPITALS = 4
+
+
+def is_jumbled(value: str) -> bool:
+    """`MtntvpkV`, `uSbDoPe`: letters alone whose capitals part no words, as no name has them."""
+    if len(value) not in _JUMBLED_CHARS or not (value.isascii() and value.isalpha()):
+        return False
+    if value.islower() or value[1:].islower() or value.isupper() or value.endswith("s"):
+        return False
+    humps = _CASES.findall(value)
+    # `lm`, `Hh`: no word without a vowel.
+    silent = sum(
+        not hump.isupper()
+        and len(hump) > 1
+        and not _VOWEL.search(hump)
+        and hump.lower() not in _VOWELLESS
+        for hump in humps
+    )
+    if _CAMEL_WORD.fullmatch(value):
+        return silent > 1  # `reqCtx` is a variable.
+    short = sum(len(hump) < 3 for hump in humps)
+    return (
+        silent > 0
+        or (len(humps) > 2 and (short > 1 or (short == 1 and humps[1].isupper())))
+        or (len(humps[0]) >= _LONG_CAPITALS and humps[0].isupper() and len(humps[1]) < 3)
     )
 
 

@@ -35,7 +35,7 @@ from notewell.redaction.private_keys import find_private_keys
 from notewell.redaction.rulebook import rulebook
 from notewell.redaction.seed_phrases import is_seed_phrase
 from notewell.redaction.sentences import sentence_spans
-from notewell.redaction.tables import table_spans
+from notewell.redaction.tables import html_table_spans, table_spans
 from notewell.redaction.typed import typed_spans
 from notewell.redaction.weak_values import is_code, is_joined, is_phrase, is_weak_password
 
@@ -203,6 +203,7 @@ _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "code": code_spans,
     "answer": answer_spans,
     "table": table_spans,
+    "html": html_table_spans,
     "sentence": sentence_spans,
     "name": named_spans,
     "seed": _seeds,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE
+from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE, PET_RULE
 from notewell.redaction.commands import COMMAND_RULES
 from notewell.redaction.declared import DECLARED_RULES
 from notewell.redaction.dialogs import PAIR_RULES
@@ -30,9 +30,10 @@ from notewell.redaction.positions import POSITION_RULES
 from notewell.redaction.seed_phrases import SEED_RULE
 from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
-from notewell.redaction.tables import TABLE_RULES
+from notewell.redaction.tables import HTML_TABLE_RULE, TABLE_RULES
 from notewell.redaction.typed import TYPED_RULES
 from notewell.redaction.vendor_rules import VENDOR_RULES
+from notewell.redaction.wires import WIRE_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     *COMMAND_RULES,
     *TYPED_RULES,
     *LOGIN_RULES,
+    *WIRE_RULES,
     *QUERY_RULES,
     *FILE_RULES,
     *NAME_RULES,
@@ -57,9 +59,11 @@ RULES: tuple[Rule, ...] = (
     LABEL_RULE,
     CODE_RULE,
     ANSWER_RULE,
+    PET_RULE,
     CARD_RULE,
     *PAIR_RULES,
     *TABLE_RULES,
+    HTML_TABLE_RULE,
     *ACCOUNT_RULES,
     SENTENCE_RULE,
     PHRASE_RULE,

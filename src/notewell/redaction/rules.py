@@ -30,6 +30,7 @@ Proof: TypeAlias = Literal[
     "name",
     "phrase",
     "table",
+    "html",
     "seed",
     "label",
     "code",
@@ -51,6 +52,7 @@ place      its place: nothing but a password can be there
 name       the name before it in a setting: `password = …`
 phrase     a telling word in a sentence
 table      the name of its column
+html       the same, in HTML
 seed       words of a wallet, without grammar
 label      a name that says password, and what the place of the value says
 weak       the pattern, and the value could be a weak password: no type, no state, no reference

@@ -12,12 +12,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from notewell.redaction.around import chosen_beside
 from notewell.redaction.asked import answers_below, listed_below
 from notewell.redaction.message_lines import body_at
-from notewell.redaction.plausible import MEDIUM, STRONG, is_token, password_strength
+from notewell.redaction.neighbours import values_around
+from notewell.redaction.plain_words import NOT_PLAIN
+from notewell.redaction.plausible import (
+    MEDIUM,
+    STRONG,
+    is_passphrase,
+    is_token,
+    password_strength,
+)
 from notewell.redaction.rules import Rule
 from notewell.redaction.topics import (
     AGED,
+    CLOSED,
     CODES,
     CURRENTLY,
     IS,
@@ -34,8 +44,10 @@ from notewell.redaction.weak_values import (
     is_joined,
     is_long_word,
     is_odd,
+    is_phrase,
     is_run_together,
     is_weak_password,
+    names_a_secret,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +56,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 MAX_LINE_CHARS = 300
 BELOW_BYTES = 600
+ABOVE_BYTES = 300
 
 SENTENCE_RULE = Rule(
     "password",
@@ -52,7 +65,8 @@ SENTENCE_RULE = Rule(
     any_case=True,
     proof="sentence",
     says="a value that somebody tells in a chat, a mail or a note, with words between: `change password (currently …)`, "
-    "`need the login` and the answer in the next lines, a list below `passwords:`",
+    "`need the login` and the answer in the next lines, a list below `passwords:`; a password that somebody chose (`Sommer2025`, "
+    "`walnut-olive-reed-sail`) anywhere in a line that talks of one, whatever the words",
 )
 
 
@@ -74,6 +88,12 @@ _ENDING = re.compile(r"[^\W\d_A-Z]{0,6}+(?![\w-])")
 _ENGLISH = re.compile(r"pass(?!ord|wort)|p/?w|p@|psw|psk")
 _DIGIT = re.compile(rb"\d")
 _WITH_DIGITS = frozenset({"code", "key"})
+_WORDS = re.compile(
+    rf"(?i)(?:[ ,]+{_WORD}){{0,6}}?(?:[ ](?:{IS}))?(?:[ ]*[:：=→]|[=-]>|(?<=is)|(?<=ist)|(?<=est)|(?<=es))[ ]+[\"'“„«*`]{{0,3}}(?P<a>[^\W\d_]{{3,12}}(?:[ ][^\W\d_]{{3,12}}){{3,7}}?)(?=[ ]?[.!]?{CLOSED})"
+)
+_AGED_PAIR = re.compile(
+    rf"(?i)[ :]+{_VALUE}[ ]*(?:[,;/(]|->|→|and\b|und\b|et\b|y\b|e\b)+[ ]*(?:the[ ]|das[ ]|le[ ])?(?:{AGED})\b"
+)
 _REMARK = re.compile(rf"(?i)(?:[ ]{_WORD}){{0,2}}[ ]?\((?P<now>(?:{CURRENTLY})[ :]+)?{_VALUE}\)")
 _SIGN = re.compile(
     rf"(?:[ ,]+{_WORD}){{0,9}}?(?:[ ]?\([^()\n]{{1,40}}\))?[ ]?(?:[:：=→]|[=-]>|[ ][–—-](?=[ ]))[ ]*{_VALUE}{_END}"
@@ -88,6 +108,10 @@ _FROM = re.compile(
 _PAIR = re.compile(
     rf"(?i)(?:[ ,]+{_WORD}){{0,7}}?[ ,:–—-]+[\w.@+-]{{2,60}}(?:[ ]/[ ]|[ ]?[:/|][ ]?|[ ](?:and|und|et|y|e|i|with|mit|avec|con|og|och|ja|și|a|ve|dan|и|та)[ ]){_VALUE}{_END}"
 )
+_TIGHT_PAIR = re.compile(rf"(?i)s?[ :]+[a-z][\w.-]{{1,30}}[/:][a-z]{{4,20}}(?={CLOSED})")
+_ARROW_PAIR = re.compile(
+    rf"(?i)s?[ ](?:[\w.-]+[ ]){{1,4}}?(?:->|→|=>|:|=)[ ]?[\w.@-]{{2,40}}[ ]{_VALUE}(?={CLOSED})"
+)
 _LOGIN_WITH = re.compile(
     rf"(?i)(?:[ ,]+{_WORD}){{0,3}}?[ ](?:with|mit|avec|con|com|med|met|using|cu|με)[ :]+{_VALUE}{_END}"
 )
@@ -98,7 +122,9 @@ _MENDED = re.compile(
 _NETWORK = re.compile(
     rf"(?i)(?:[ ,:]+[\w.'’\"“”-]{{1,30}}){{0,5}}?[ ,]+(?:(?:key|code|pw|pass|pin|schlüssel|clé|clave|chave|chiave|kod|kode|kodu|код|ключ|klucz|sleutel|nyckel|nøkkel)\w{{0,3}}|[–—/|-]|→)(?:[ ]*(?:{IS}))?[ :=]+{_VALUE}{_END}"
 )
+_DASHES = frozenset("-–—")
 _ABBREVIATED = frozenset({"pw", "pwd", "psw", "mdp", "ww", "p/w", "passw"})
+_PROSE_ENDINGS = ("ing", "ed", "ly", "tion", "able", "ment", "ness", "ity", "words")
 _PARTICIPLES = (
     "eno", "áno", "ano", "ado", "ada", "ato", "ata", "ată", "ert", "ttu", "tty", "tett", "tva", "ldi", "ldı", "miş", "mış", "iert", "rat", "tat", "dat", "ită",
 )  # fmt: skip
@@ -142,18 +168,35 @@ def sentence_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     whole = _text(data[line_at:start])
     body = min(body_at(whole), len(whole))
     tail = _text(data[end:line_end])
-    topic = Topic(match.lastgroup or "", _text(data[start:end]).lower(), whole[body:], tail)
+    word = _text(data[start:end])
+    topic = Topic(match.lastgroup or "", word.lower(), whole[body:], tail)
+    if topic.group == "password":
+        line = whole + word + tail
+        for span in chosen_beside(line, len(whole), len(whole) + len(word), body=body):
+            yield *_in_bytes(line, span, line_at), SENTENCE_RULE.kind
     for span in behind(topic):
         yield *_in_bytes(tail, span, end), SENTENCE_RULE.kind
     for first, last in ahead(topic):
         yield *_in_bytes(whole, (body + first, body + last), line_at), SENTENCE_RULE.kind
     if topic.group in {"password", "code", "login"}:
-        below = _below(data, line_end)
-        for span in (
-            *answers_below(topic.before, tail, topic.group, below),
-            *listed_below(topic.before, topic.word, tail, topic.group, below),
-        ):
-            yield *_in_bytes(below, span, line_end), SENTENCE_RULE.kind
+        for first, last in _in_other_lines(topic, data, line_at, line_end):
+            yield first, last, SENTENCE_RULE.kind
+
+
+def _in_other_lines(topic: Topic, data: bytes, line_at: int, line_end: int) -> Iterator[Span]:
+    below = _below(data, line_end)
+    for span in (
+        *answers_below(topic.before, topic.tail, topic.group, below),
+        *listed_below(topic.before, topic.word, topic.tail, topic.group, below),
+    ):
+        yield _in_bytes(below, span, line_end)
+    if topic.group == "code":
+        return
+    first = max(0, line_at - ABOVE_BYTES)
+    above = _text(data[first : max(0, line_at - 1)])
+    for where, span in values_around(topic.before, topic.word, topic.tail, above, below):
+        text, offset = (below, line_end) if where == "below" else (above, first)
+        yield _in_bytes(text, span, offset)
 
 
 def _below(data: bytes, line_end: int) -> str:
@@ -213,8 +256,13 @@ def _logins(topic: Topic) -> Iterator[Span]:
     is_line = pair is not None and not topic.before.strip() and " / " in pair[0]
     if pair and pair["a"].lower() in _PROVIDERS:
         return
+    # `login anna/kettle` and nothing else.
+    is_line |= (
+        pair is not None and not topic.before.strip() and _TIGHT_PAIR.match(topic.tail) is not None
+    )
     yield from _taken(pair, is_weak_password if is_line else is_unlike_prose)
-    yield from _taken(_LOGIN_WITH.match(topic.tail), is_unlike_prose)
+    yield from _taken(_ARROW_PAIR.match(topic.tail), is_weak_password)
+    yield from _taken(_LOGIN_WITH.match(topic.tail), _is_no_product)
 
 
 def _beside(topic: Topic) -> Iterator[Span]:
@@ -227,6 +275,11 @@ def _beside(topic: Topic) -> Iterator[Span]:
         yield from _taken(remark, is_weak_password if remark["now"] else is_likely)
     if sign := _SIGN.match(tail, at):
         is_apart = topic.group == "password" and tail[sign.start("a") - 1] in " \"'`*“„«"
+        # `change the password - anna`: the name of the writer.
+        is_apart = is_apart and not (
+            (topic.before.strip() or " " in tail[at : sign.start("a")].strip())
+            and tail[: sign.start("a")].rstrip(" \"'`*“„«")[-1:] in _DASHES
+        )
         yield from _taken(sign, is_weak_password if is_apart else is_likely)
     if verb := _VERB.match(tail, at):
         is_end = not _ENGLISH.match(topic.word) and not tail[verb.end() :].strip(' .!"}<')
@@ -234,6 +287,9 @@ def _beside(topic: Topic) -> Iterator[Span]:
         yield from _taken(
             verb, is_weak_password if is_end and topic.group == "password" else is_likely
         )
+    if topic.group == "password":
+        yield from _phrases(tail, at)
+        yield from _taken(_AGED_PAIR.match(tail, at), is_weak_password)
     yield from _taken(_FROM.match(tail, at), is_likely)
     yield from _taken(_TO.match(tail, at), is_likely)
     yield from _taken(_LOOSE.match(tail, at), is_likely)
@@ -241,6 +297,17 @@ def _beside(topic: Topic) -> Iterator[Span]:
     if next_ := _NEXT.match(tail, at):
         is_last = not tail[next_.end() :].strip(' .!)"}<')
         yield from _taken(next_, is_weak_password if is_short and is_last else is_likely)
+
+
+def _phrases(tail: str, at: int) -> Iterator[Span]:
+    """Four to eight plain words, as a generator of passphrases makes them: no sentence has no grammar."""
+    found = _WORDS.match(tail, at)
+    if not found or not found["a"].islower() or not is_passphrase(found["a"]):
+        return
+    words = found["a"].split()
+    is_prose = any(word.endswith(_PROSE_ENDINGS) or word in NOT_PLAIN for word in words)
+    if not is_prose and not names_a_secret(found["a"]):
+        yield found.span("a")
 
 
 def _taken(found: re.Match[str] | None, is_value: Callable[[str], bool]) -> Iterator[Span]:
@@ -266,6 +333,11 @@ def is_unlike_prose(value: str) -> bool:
         or is_odd(value)
         or (is_code(value) and not is_year)
     )
+
+
+def _is_no_product(value: str) -> bool:
+    """Not `GitHub`, `OpenRouter`: two words run together."""
+    return is_unlike_prose(value) and (not is_run_together(value) or is_phrase(value))
 
 
 def _is_code_value(value: str) -> bool:

@@ -37,7 +37,7 @@ _CSV_LITERALS = tuple(
         "heslo", "parola", "lozinka", "geslo", "salasana", "losenord", "lösenord", "adgangskode", "kodeord", "jelszo", "slaptazodis", "sifre",
         "mima", "contrasena", "contraseña", "passe", "token", "secret", "api_key", "apikey", "_key", "tok", "parola_bd", "пароль", "密码", "psswd", "pswd", "passphrase", "pin",
     )
-    for separator in ",;\t"
+    for separator in (",", ";", "\t", "  ")
     for literal in (f"{separator}{word}", f"{separator} {word}", f"{word}{separator}", f"_{word}\n", f'{word}"{separator}', f'{word}"\n')
 )  # fmt: skip
 """A first row has the name beside a separator, or at its end."""
@@ -46,8 +46,8 @@ TABLE_RULES = (
     # The ruler below the first row; a table without one is read line by line, as settings.
     Rule(
         "",
-        r"(?m)^[ \t>]*[|+:-][-+|:= \t]*--[-+|:= \t]*\r?$",
-        ("--",),
+        r"(?m)^[ \t>]*[|+:-][-+|:= \t]*-[-+|:= \t]*\r?$",
+        ("--", "|-", "-|"),
         proof="table",
         spans_lines=True,
         says="a column of a Markdown table, named by its first row",
@@ -63,6 +63,18 @@ TABLE_RULES = (
     ),
 )
 
+HTML_TABLE_RULE = Rule(
+    "",
+    r"<tr[^<>\n]*>\s*<t[hd][^<>\n]*>[^<>\n]{1,60}</t[hd]>(?:\s*<t[hd][^<>\n]*>[^<>\n]{0,60}</t[hd]>){1,12}\s*</tr>",
+    ("<th",),
+    proof="html",
+    spans_lines=True,
+    says="a column of a table in HTML",
+)
+MAX_HTML_BYTES = 8000
+_HTML_ROW = re.compile(rb"\s*(?:</?t(?:head|body)>\s*)*<tr[^<>\n]*>(?P<cells>.*?)</tr>", re.DOTALL)
+_HTML_CELL = re.compile(rb"<t[hd][^<>\n]{0,80}>\s{0,20}(?:<\w{1,10}>)?(?P<a>[^<>\n]{0,200})<")
+
 _PASSWORD_CELL = re.compile(
     rf"(?i)(?:[\w.-]{{1,20}}[ _-]){{0,3}}(?:{LATIN_PASSWORDS}|{OTHER_PASSWORDS})"
     rf"(?:[ _-][\w.-]{{1,12}}|\s*\([^)]*\))?"
@@ -70,6 +82,10 @@ _PASSWORD_CELL = re.compile(
 _SECRET_CELL = re.compile(
     rf"(?i)(?:[\w.-]{{1,20}}[ _-])?(?:{LATIN_SECRETS}|{OTHER_SECRETS})(?:\s*\([^)]*\))?"
 )
+_ABOUT_IT = re.compile(
+    r"(?i)(?:^|[ _-])(?:chang|reset|expir|age\b|hash|leng|hint|date\b|time|at\b|updat|rotat|count|history|policy|last|stored|geändert|abgelaufen|required|used)"
+)
+"""What a table tells about a password: `last_password_change`."""
 _IDENTIFIER = re.compile(r"[\w.-]{2,40}", re.ASCII)
 _RULER = re.compile(rb"[-+|:= \t>\r]*")
 _SPACES = re.compile(rb" {2,}|\t+")
@@ -107,6 +123,22 @@ def table_spans(match: Any, _rule: Rule) -> Iterator[tuple[int, int, str]]:
         at = end + 1
 
 
+def html_table_spans(match: Any, _rule: Rule) -> Iterator[tuple[int, int, str]]:
+    """The secrets in the rows below the first one, which `match` is."""
+    data: bytes = match.string
+    heads = [_column_kind(cell["a"].strip()) for cell in _HTML_CELL.finditer(match.group(0))]
+    if not any(heads):
+        return
+    at, limit = match.end(), match.end() + MAX_HTML_BYTES
+    while row := _HTML_ROW.match(data, at, limit):
+        cells = list(_HTML_CELL.finditer(data, row.start("cells"), row.end("cells")))
+        for kind, cell in zip(heads, cells, strict=False):
+            value = cell["a"].rstrip()
+            if kind and _is_cell_secret(kind, value.decode("utf-8", "replace"), quoted=False):
+                yield cell.start("a"), cell.start("a") + len(value), kind
+        at = row.end()
+
+
 def _head(data: bytes, match: Any) -> tuple[bytes, int]:
     """The first row, and where the rows below it begin."""
     start = data.rfind(b"\n", max(0, match.start() - MAX_HEAD_BYTES), match.start() + 1) + 1
@@ -139,6 +171,8 @@ def _is_cell_secret(kind: str, value: str, *, quoted: bool) -> bool:
 
 def _column_kind(cell: bytes) -> str | None:
     name = cell.strip(_DECORATION).decode("utf-8", "replace")
+    if _ABOUT_IT.search(name):
+        return None
     if _PASSWORD_CELL.fullmatch(name) or (_IDENTIFIER.fullmatch(name) and is_password_label(name)):
         return "password"
     if _SECRET_CELL.fullmatch(name):

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 PASSWORDS = "|".join((
-    r"pass ?words?\b|pass ?phrase|pass-?code|passwd|passwrd|pasword|passowrd|passwort|paßwort|kennwort|p@ss\b|\bp/w\b|\b(?:pw|pwd|psw|passw|mdp|ww|psk)s?\b",
-    "mot de passe|contraseñ|contrasen|palavra-passe|senha|wachtwoord|lösenord|losenord|adgangskode|kodeord|passord|salasana",
-    r"jelsz[óoa]|şifre|sifre|\bparol|hasł[oa]|\bhasl[oa]\b|\bhesl[oa]|\bgeslo|lozink|zaporka|mật khẩu|kata sandi|\bsandi|\bclave\b|codice segreto",
+    r"pass ?words?\b|pass ?phrase|pass-?code|passwd|passwrd|pasword|passowrd|passwort|paßwort|kennwort|p@ss\b|\bp/w\b|\b(?:pw|pwd|psw|passw|mdp|ww|psk)s?\b|\bpa?s{1,3}(?:[or]{0,3}w[or]{0,4}|w?[or]{2,4})d?[dt]\b|\bkennw?\.|\bpassw\.|pass[ ]?(?:4|for)[ ]|(?:memorable|secret|safe|code)[ -]?word\b|(?:mot|parola) d['e][ ]?(?:code|ordine)|palabra clave",
+    "mots? de passe|contraseñ|contrasen|palavra-passe|senha|wachtwoord|lösenord|losenord|adgangskode|kodeord|passord|salasana",
+    r"пасс?[ув]орд|\bš?ifra\b|\bšifr[aeu]\b|jelsz[óoa]|şifre|sifre|\bparol|hasł[oa]|\bhasl[oa]\b|\bhesl[oa]|\bgeslo|lozink|zaporka|mật khẩu|kata sandi|\bsandi|\bclave\b|codice segreto",
     "парол|лозинк|κωδικ|συνθηματικ|密码|密碼|口令|提取码|パスワード|パスコード|パスフレーズ|비밀번호|비번|암호|패스워드|كلمة (?:ال)?(?:مرور|سر)|باسورد|पासवर्ड|รหัสผ่าน|סיסמ[הא]",
 ))  # fmt: skip
 """Regular expressions of RE2, without case."""
@@ -26,6 +26,13 @@ LOGINS = r"\blog-?ins?\b|\blog(?:ged)? (?:in|into)\b|\bsign (?:in|into)\b|\bcred
 MENDED = r"\bsorry\b|\bno wait\b|\boops\b|\bi meant\b|\bscratch that\b|\bwait,? no\b|entschuldigung|désolé|\bpardon\b|\bperdón|\bscusa|desculp|\bsorry,|извини|прости|beklager|förlåt|\bbocs|anteeksi|\bpardon|özür|maaf|xin lỗi|przepraszam|promiň|scuze|συγγνώμη|вибач|抱歉|ごめん|미안"
 NETWORKS = r"\bwi-?fi\b|\bwlan\b|\bssid\b|\bguest network\b|вайфай|wifin|와이파이|无线"
 
+COURTESY = "|".join((
+    "please|pls|plz|thx|thanks|thank you|ty|cheers|until|till|because|don['’]t|do not|but|and|so|if|btw|ok|bitte|danke|bis|aber|und|merci|svp|jusqu|mais|et|gracias|por favor|hasta|pero|y|grazie|per favore|fino|ma|e",
+    "obrigad[oa]|por favor|até|mas|bedankt|aub|tot|maar|en|proszę|dzięki|ale|do|prosím|díky|tack|takk|kiitos|пожалуйста|спасибо|до|и|но|будь ласка|дякую|lütfen|teşekkürler|köszi|mulțumesc",
+))  # fmt: skip
+"""What follows a value in a message and belongs to it no more. Regular expressions without case."""
+CLOSED = rf"[\"'`”“»*_|]{{0,3}}[ \t]*(?:$|\n|\\n|[.,;!?)\]…。，]|[(\[–—|/#<\"}}]|-[ -]|[:;=]-?[)(DPp]|(?<=[ \t])(?:{COURTESY})(?![\w-])|[^\x00-\u024f\u0400-\u04ff])"
+"""The end of a value in a message."""
 ITS = r"it['’]?s|its|it is|it should be|is now|now|ist es|jetzt ist es|es ist|das ist|c['’]est|es|è|é|jest|to|det är|det er|se on|este|là|είναι|это|це|זה|az"
 IS = "|".join((
     "is|was|are|be|it was|use|try|it['’]?s|its|it is|is now|should be|must be|became|becomes|remains|reads|=|set to|changed to|reset to|now|still|currently",
@@ -47,6 +54,7 @@ NO_ANSWERS = frozenset(
     luego obrigado obrigada não sim grazie prego niente domani dopo nee bedankt straks nie tak dziękuję jutro нет да спасибо
     завтра позже не знаю ні так дякую hayır evet yarın teşekkürler nej tack imorgon nei takk kiitos huomenna nem igen köszi holnap
     nu da mersi mulțumesc mâine όχι ναι ευχαριστώ αύριο không vâng tidak terima kasih besok ano díky zítra děkuji ingen inte
+    best regards cheers greetings sincerely yours love gruß grüße grüsse viele liebe cordialement bises saludos saluti abraço groeten groetjes pozdrawiam pozdrav hälsningar hilsen terveisin
     assistant system human user password passwort login admin root guest unknown yours mine ours theirs neither either both
     """.split()  # noqa: SIM905
 )

@@ -1,0 +1,138 @@
+"""Where protocols, programs and their files have a secret: one fact a line, as their manuals say it.
+
+    program or protocol │ what is before the secret │ what it must look like
+
+`WEAK` masks a plain word, too: nothing but a secret can be there. `CHOSEN` asks for a password that
+is no word, because the same option means something else elsewhere.
+"""
+# ruff: noqa: E501 - a fact stands on one line
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from notewell.redaction.rules import Proof, Rule
+
+WEAK: Proof = "weak"
+CHOSEN: Proof = "argument"
+_VALUE = r"""["'`]?([^\s"'`<>|;,)]+)"""
+_QUOTED = r"""["']([^"'\n\s]{3,120})["']"""
+_SAME = r"[^\n|;&]*?"
+_LINE = r"(?m)^[ \t>+$#*-]*(?:\d{1,5}[ ]{1,3})?"
+_NAME = (
+    r"(?:[\w.-]*(?:passw|pwd|secret|token|credential|api_?key|passphrase)[\w.-]*|pass|pw|auth|psk)"
+)
+
+
+class Fact(NamedTuple):
+    """A place of a secret."""
+
+    kind: str
+    before: str
+    """A pattern up to the secret; with the group, if it has one of its own."""
+    literals: str
+    """One of these words is in each match; `|` parts them."""
+    proof: Proof = WEAK
+    value: str = _VALUE
+    spans_lines: bool = False
+    says: str = ""
+
+
+COMMANDS = (
+    Fact("command-password", rf"\bsudo[ ](?:-\w+[ ])*-\w*S\w*\b{_SAME}<<<[ ]*", "sudo"),
+    Fact("command-password", r"\becho[ ]+(?:-\w+[ ]+)*([^\s|]+)[ ]*\|[ ]*sudo[ ]+(?:-\w+[ ]+)*-\w*S", "sudo", value="", says="`echo … | sudo -S`"),
+    Fact("command-password", r"\b(?:smbclient|ftp|lftp|kinit|mount\.cifs|psql|mysql|ssh|su|passwd|cryptsetup)\b[^\n]*<<-?[ ]*['\"]?(?:EOF|END|PW|PASS\w*)['\"]?[ ]*\n[ \t]*", "<<", CHOSEN, r"(\S+)[ \t]*\n[ \t]*(?:EOF|END|PW|PASS)", spans_lines=True, says="a here-document that answers a prompt"),
+    Fact("command-password", r"\bsmbclient\b[^\n]*<<-?[ ]*['\"]?EOF['\"]?[ ]*\n[ \t]*", "smbclient", WEAK, r"([^\s;]+)[ \t]*\nEOF", spans_lines=True),
+    Fact("command-password", rf"\bcurl\b{_SAME}[ ](?:-u|--user|-U|--proxy-user)[ =]*[\"']?[\w.@%\\-]*:", "curl", says="`curl -u anna:…`, `curl -u :…`"),
+    Fact("command-password", rf"\b(?:wget|aria2c|axel)\b{_SAME}--(?:http-|ftp-|proxy-)?passw(?:or)?d[ =]", "wget|aria2c|axel"),
+    Fact("header-token", r"(?:--header|-H)[ =]*[\"']?X-[\w-]*(?:Token|Key|Secret|Auth|Password)[\w-]*:[ ]*", "--header|-H ", WEAK),
+    Fact("command-password", r"\b(?:htpasswd)[ ]+-\w*n\w*b\w*[ ]+\S+[ ]+|\bhtpasswd[ ]+-\w*b\w*n\w*[ ]+\S+[ ]+", "htpasswd"),
+    Fact("command-password", rf"\b(?:docker|podman|nerdctl|helm|oc|az|buildah|skopeo)\b{_SAME}\blogin\b{_SAME}[ ](?:-p[ ]?|--password[ =])", "login"),
+    Fact("command-password", r"--(?:requirepass|masterauth|primaryauth|tls-key-file-pass)[ =]+", "requirepass|masterauth|primaryauth|tls-key-file-pass"),
+    Fact("command-password", rf"\b(?:docker|podman|nerdctl)\b{_SAME}[ ](?:-e|--env)[ =]?[\"']?{_NAME}=", "docker|podman|nerdctl", says="`podman run -eDB_PASSWORD=…`"),
+    Fact("command-password", rf"\bhelm\b{_SAME}--set(?:-string)?[ =][\"']?(?:[\w.,=-]*?[.,])??{_NAME}=", "helm"),
+    Fact("command-password", rf"\b(?:ldappasswd|ldapmodify|ldapadd|ldapsearch|ldapwhoami)\b{_SAME}[ ]-[saw][ ]?", "ldap"),
+    Fact("command-password", rf"\b(?:psexec|wmiexec|smbexec|atexec|bloodhound-python|certipy|evil-winrm|rubeus|kerbrute|ldapdomaindump|netexec|nxc|crackmapexec|enum4linux-ng|impacket-\w+)(?:\.py|\.exe)?\b{_SAME}[ ]-p[ ]?", "psexec|exec|bloodhound|certipy|evil-winrm|kerbrute|ldapdomaindump|nxc|enum4linux|impacket"),
+    Fact("command-password", r"\b(?:impacket-\w+|\w+\.py)[ ]+(?:-\w+[ ]+)*[\"']?(?:[\w.-]+/)?[\w.$-]+:", "impacket|.py ", WEAK, r"""([^\s"'@/:]{3,})@[\w.-]+"""),
+    Fact("command-password", r"\bopenssl[ ]passwd[ ](?:-\w+[ ])*(?:-salt[ ]\S+[ ])?", "openssl", WEAK, r"""["']?([^\s"'`<>|;-][^\s"'`<>|;]*)"""),
+    Fact("command-password", r"\b(?:pass(?:in|out|word)?[ ])[\"']?pass:[\"']?", "pass:"),
+    Fact("command-password", rf"\b(?:pdftk|qpdf)\b{_SAME}(?:(?:user|owner|input)_pw|--password=|--encrypt[ ])[ ]?", "pdftk|qpdf"),
+    Fact("command-password", rf"\bnmcli\b{_SAME}\b(?:password|psk|wifi-sec\.psk)[ ]+", "nmcli"),
+    Fact("command-password", r"\bnetsh\b[^\n]*?\bkeyMaterial=", "netsh"),
+    Fact("command-password", rf"\b(?:iwctl|wpa_cli|iw)\b{_SAME}(?:passphrase|psk)[ ]+(?:\d+[ ]+)?(?:psk[ ]+)?", "iwctl|wpa_cli"),
+    Fact("command-password", rf"\b(?:x?freerdp3?|rdesktop|mstsc|cmdkey|net|winrs|runas|schtasks|sc\.exe)\b{_SAME}[ ]/(?:p|pass|password|pwd|rp):", "freerdp|rdesktop|mstsc|cmdkey|winrs|schtasks"),
+    Fact("command-password", rf"\bp4\b{_SAME}[ ]-P[ ]+", "p4 "),
+    Fact("command-password", rf"\b(?:svn|hg|cvs|git-svn)\b{_SAME}--password[ =]", "svn|hg |cvs"),
+    Fact("command-password", r"\bjenkins-cli(?:\.jar)?\b[^\n]*?-auth[ ]+[\"']?[\w.@-]+:", "jenkins-cli"),
+    Fact("command-password", rf"\b(?:gradlew?|mvnw?|ant|java|sbt)\b{_SAME}[ ]-[PD][\w.-]*(?:[pP]ass(?:word|wd|phrase)?|[tT]oken|[sS]ecret|[kK]ey[pP]ass)=", "gradle|mvn|ant |java|sbt", says="`gradle -PossrhPassword=…`"),
+    Fact("command-password", rf"\b(?:fly(?:ctl)?|heroku|glab|wrangler|vercel|netlify|doppler|railway|supabase|dokku|eb|firebase)\b{_SAME}\b(?:secrets?|config|env|variables?|setenv)(?::set|[ ]set|[ ]put|[ ]add)[ ]{_SAME}\w*(?:PASSWORD|PASSWD|SECRET|TOKEN|KEY|PASS|PWD)=", "secret|config|env|variable", says="`fly secrets set DB_PASSWORD=…`"),
+    Fact("command-password", rf"\b(?:terraform|tofu|packer|terragrunt|ansible-playbook|ansible|pulumi|nomad)\b{_SAME}(?:-var|--var|-e|--extra-vars)[ =]?[\"']?(?:[\w.]+=[^\s\"']*[ ])*{_NAME}=", "terraform|tofu|packer|terragrunt|ansible|nomad", says="`terraform apply -var db_password=…`"),
+    Fact("command-password", r"\becho[ ]+[\"']?\w*(?:TOKEN|PASSWORD|PASS|SECRET|KEY|PWD)\w*=", "echo", WEAK, r"""([^\s"'`$<>|;)]+)["']?[ ]*>>""", says='`echo "TOKEN=…" >> $GITHUB_ENV`'),
+    Fact("command-password", r"\breg[ ]add\b[^\n]*?/v[ ]+\w*(?:[pP]assword|[sS]ecret|[tT]oken)\w*[ ][^\n]*?/d[ ]+", "reg add"),
+    Fact("command-password", rf"\blftp\b{_SAME}-u[ ]*[\"']?[\w.@-]+[\"']?,", "lftp"),
+    Fact("command-password", r"--(?:auth|basic-auth|http-auth|proxy-auth|userpwd|credentials?|creds|login)[ =][\"']?[\w.@-]+:", "--auth|-auth|--userpwd|--cred|--login", CHOSEN, r"""([^\s"'`<>|;)/]+)""", says="`--auth anna:…`"),
+    Fact("command-password", r"[ ]--(?:pw|pass|passwd|pwd)[ =]", "--pw|--pass", WEAK),
+    Fact("command-password", r"\b(?:ejabberdctl|prosodyctl)[ ](?:register|change_password)[ ]+\S+[ ]+\S+[ ]+", "ejabberdctl|prosodyctl"),
+    Fact("command-password", r"\b(?:turnadmin)\b[^\n]*?[ ]-p[ ]+", "turnadmin"),
+    Fact("command-password", rf"\b(?:keytool|jarsigner|apksigner|signtool)\b{_SAME}-{{1,2}}(?:storepass|keypass|new|srcstorepass|deststorepass|ks-pass|key-pass)[ =]+(?:pass:)?", "keytool|jarsigner|apksigner"),
+    Fact("command-password", rf"\b(?:snmpwalk|snmpget|snmpset|snmpbulkwalk|snmptrap|onesixtyone)\b{_SAME}[ ]-(?:c|A|X|k|K)[ ]*", "snmp"),
+    Fact("command-password", rf"\b(?:kadmin|kadmin\.local|kinit)\b{_SAME}(?:-w|-pw)[ ]+", "kadmin|kinit"),
+    Fact("command-password", rf"\b(?:vboxmanage|VBoxManage|qm|virsh|vmrun)\b{_SAME}(?:--password|-gp|-cipassword|--cipassword)[ =]+", "oxmanage|oxManage|qm |virsh|vmrun"),
+)  # fmt: skip
+PROTOCOLS = (
+    Fact("authorization", r"(?i)\b(?:authorization|www-authenticate|authentication-info)[\"']?:[ ]*[\"']?digest[ ][^\n]*?\bresponse=[\"\\]*", "igest ", WEAK, r"([0-9a-f]{32,128})", says="the response of a digest: `Digest username=…, response=…`"),
+    Fact("multipart-password", rf"(?i)content-disposition:[ ]*form-data;[ ]*name=\"?{_NAME}\"?[^\n]*\r?\n(?:[^\n:]+:[^\n]*\r?\n)*[ \t>]*\r?\n[ \t>]*", "ontent-|ONTENT-", WEAK, r"([^\s]+)", spans_lines=True, says="a field of a multipart form"),
+    Fact("protocol-password", r"\bUGFzc3dvcmQ6?=*\r?\n(?:[ \t>]*[A-Z]{1,2}:[ ]*|[ \t>]*)", "UGFzc3dvcmQ", "token", r"([A-Za-z0-9+/]{4,}={0,2})", spans_lines=True, says="the answer to `334 UGFzc3dvcmQ6` of SMTP"),
+    Fact("url-password", r"\bsips?:[\w.+-]+:", "sip:|sips:", WEAK, r"([^\s@;>\"']+)@"),
+    Fact("protocol-password", r"/connect[ ]+\S+[ ]+(?:-\w+[ ]+)*\+?\d{2,5}[ ]+", "/connect "),
+    Fact("protocol-password", r"/(?:msg|quote|query)[ ]+(?:nickserv|ns|chanserv|q@\S+)[ ]+(?:identify|register|auth|ghost|set password)[ ]+(?:[\w-]+[ ]+)??", "nickserv|NickServ|chanserv", WEAK, r"([^\s]+)(?:[ ]+\S+@\S+)?[ \t]*(?:\r?\n|$)"),
+    Fact("protocol-password", r"(?m)^open[ ][^\n]+\n[ \t]*user[ ]+\S+[ ]+", "open ", WEAK, spans_lines=True, says="`user anna …` of an FTP script"),
+    Fact("url-token", r"[?&](?:pw|pass|passwd|pwd|password|client_secret|api_?key|access_token|auth_token|secret)=", "?p|&p|secret=|key=|token=", CHOSEN, r"""([^\s&"'`<>#;()\[\]]+)"""),
+    Fact("url-token", r"[?&](?:u|user|username|login|name|email)=[^\s&\"']+&(?:amp;)?(?:p|pw|pass|pwd|password)=", "&p|;p", WEAK, r"""([^\s&"'`<>#;()\[\]]+)""", says="`?u=anna&p=…`"),
+    Fact("url-token", r"[?&]client_secret=", "client_secret=", WEAK, r"""([^\s&"'`<>#;]+)"""),
+    Fact("url-password", r"\burl=[a-z]+://[\w.-]+:", "url=", WEAK, r"([^\s@/]+)@"),
+)  # fmt: skip
+FILES = (
+    Fact("settings-password", rf"{_LINE}(?:bindpw|bind_pw|rootpw|requirepass|masterauth|registration_shared_secret|static-auth-secret|signing\.(?:password|key[iI]d\.password)|lt-cred-mech-secret|turn_shared_secret|ctrl_interface_secret|macaroon_secret_key|form_secret)[ ]?[=:][ ]?", "bindpw|bind_pw|rootpw|requirepass|masterauth|secret|signing.", CHOSEN, r"""["']?([^\s"'`<>|;)]+)["']?[ \t]*\r?(?:$|\n|#)"""),
+    Fact("settings-password", rf"{_LINE}(?:static-auth-secret|lt-cred-mech-secret|registration_shared_secret|bindpw)[=: ]+", "static-auth-secret|lt-cred-mech-secret|registration_shared_secret|bindpw"),
+    Fact("settings-password", r"\bcredential[\"']?[ ]?:[ ]?[\"']", "credential", CHOSEN, r"([^\"'\n\s]{3,120})[\"'][^\n]{0,80}?\burls?\b[\"']?[ ]?:[ ]?\[?[\"'](?:turns?|stuns?):", says="`credential` of a TURN server"),
+    Fact("settings-password", r"\burls?[\"']?[ ]?:[ ]?\[?[\"'](?:turns?|stuns?):[^\n]{0,120}?\bcredential[\"']?[ ]?:[ ]?[\"']", "credential", CHOSEN, r"([^\"'\n\s]{3,120})[\"']"),
+    Fact("list-password", r"(?m)^#[ \t]*(?:chap|pap)-secrets[^\n]*\n(?:#[^\n]*\n)*[ \t]*[\w.@\"*-]+[ \t]+[\w.*\"-]+[ \t]+", "-secrets", WEAK, spans_lines=True, says="`anna pppoe … *` of chap-secrets"),
+    Fact("list-password", rf"{_LINE}\"?[\w.@-]+\"?[ \t]+(?:pppoe|pptpd?|l2tpd?|xl2tpd|ppp|\*)[ \t]+", "pppoe|pptp|l2tp|ppp | * ", CHOSEN, r"""["']?([^\s"'*]{3,})["']?[ \t]+(?:\*|[\d.]+)[ \t]*\r?(?:$|\n)"""),
+    Fact("list-password", rf"{_LINE}[\w.@%\"-]*[ ]*:[ ]*(?:EAP|PSK|XAUTH|NTLM|PIN|PKCS12[ ]\S+|RSA[ ]\S+|ECDSA[ ]\S+)[ ]+", ": EAP|: PSK|: XAUTH|: NTLM|: PIN|: RSA|: PKCS12", WEAK, _QUOTED, says='`anna : EAP "…"` of ipsec.secrets'),
+    Fact("list-password", r"(?m)^\"[\w.@-]+\"[ ]+\"", '" "', CHOSEN, r"([^\"\n\s]{4,120})\"[ \t]*(?:\"[^\"\n]*\"[ \t]*)?\r?(?:$|\n)", says='`"anna" "…"` of userlist.txt of PgBouncer'),
+    Fact("directive-password", r"\bcreateUser[ ]+[\w.-]+[ ]+(?:-e[ ]\S+[ ]+)?(?:SHA|MD5|SHA-?\d+)[ ]+", "createUser", WEAK, says="`createUser anna SHA … AES …` of SNMP"),
+    Fact("directive-password", r"\bcreateUser[ ]+[\w.-]+[ ]+(?:SHA|MD5|SHA-?\d+)[ ]+\S+[ ]+(?:AES|DES)[ ]+", "createUser", WEAK),
+    Fact("directive-password", r"\b(?:crypto isakmp key|isakmp key|pre-shared-key(?: (?:local|remote))?|key-string|ip ospf (?:authentication-key|message-digest-key \d+ md5)|ntp authentication-key \d+ md5|standby \d+ authentication|vrrp \d+ authentication|ppp chap password|wpa-psk ascii)[ ]+(?:[067][ ])?", "isakmp key|pre-shared-key|key-string|ospf|ntp authentication|standby |vrrp |ppp chap|wpa-psk", CHOSEN),
+    Fact("directive-password", r"(?:[:>#][ ]|\bconsole\b[^\n]{0,12})enable (?:secret|password)(?: \d)?[ ]+", "enable "),
+    Fact("element-password", r"(?i)<\w*(?:password|passwd|passphrase)\w*>\s*<value>\s*", "assword>|asswd>|assphrase>", WEAK, r"([^\s<>]+)\s*<", spans_lines=True, says="`<Password><Value>…` of an unattended Windows"),
+    Fact("element-token", r"(?i)<(?:\w+:)?\w*(?:session_?token|access_?token|auth_?token|api_?key|session_?id|client_?secret|security_?token|ticket)>\s*", "oken>|ey>|ession|ecret>|icket>", CHOSEN, r"([^\s<>]+)\s*</", spans_lines=True),
+    Fact("element-password", r"(?i)<!--[ ]*(?:password|passwd|pwd|secret|token|api ?key)[ ]*-->\s*<\w+>\s*", "<!--", WEAK, r"([^\s<>]+)\s*<", spans_lines=True),
+    Fact("voicemail-pin", rf"{_LINE}\d{{2,6}}[ ]?=>[ ]?", "=>", WEAK, r"([^\s,;]+),[^,\n]+,[^\s,]+@[\w.-]+", says="`101 => …,Anna,anna@…` of Asterisk's voicemail"),
+    Fact("protocol-password", r"\bregister[ ]?=>[ ]?[\w.+-]+(?:@[\w.-]+)?:", "register", WEAK, r"([^\s@:/]+)(?::[\w.-]+)?@"),
+    Fact("cookie", r"(?i)\"name\"[ ]?:[ ]?\"(?:set-)?cookie\"[ ]?,[ ]?\"value\"[ ]?:[ ]?\"(?:[^\"=\n]*=[^\";\n]*;[ ]?)*?[\w.-]*(?:sid|sess\w*|token|auth\w*|jwt|remember\w*)=", 'ookie"', CHOSEN, r"([^\";\n]{6,})", says="headers of a HAR file"),
+    Fact("authorization", r"(?i)\"(?:name|key)\"[ ]?:[ ]?\"(?:proxy-)?authorization\"[ ]?,[ ]?\"value\"[ ]?:[ ]?\"(?:(?:basic|bearer|token|negotiate|digest|apikey)[ ])?", 'uthorization"', CHOSEN, r"([^\"\s]{6,})\""),
+    Fact("form-password", r"\"text\"[ ]?:[ ]?\"(?:[^\"\n]*?&)?(?:passw(?:or)?d|pass|pwd|pw|pin|token|secret|client_secret)=", '"text"', WEAK, r"([^\"&\s]+)"),
+    Fact("settings-password", r"\bpassword\(name:[ ]?'[^'\n]*',[ ]?defaultValue:[ ]?'", "defaultValue", WEAK, r"([^'\n]+)'"),
+    Fact("settings-password", r"\baws_secret_access_key=", "aws_secret_access_key=", WEAK, r"([^\s;'\"&]+)"),
+    Fact("sql-password", r"(?i)\b\w*(?:passw(?:or)?d|pass|pwd)\w*[ ]?=[ ]?(?:md5|sha1|sha2|sha256|password|crypt|encrypt|old_password)\([ ]?'", "pass|PASS|Pass|pwd|PWD", WEAK, r"([^'\n\s]+)'", says="`SET user_pass = MD5('…')`"),
+    Fact("settings-password", r"(?m)^\[client\w*\][ \t]*\r?\n(?:[^\[\n]*\n){0,8}?pass(?:word)?[ ]?=[ ]?", "[client", WEAK, r"""["']?([^\s"'#]+)""", spans_lines=True, says="`.my.cnf`"),
+    Fact("settings-password", r"\bpassword='([^'\n]+)'(?:[ ]+\w+=|[\"']?[ \t]*$)", "password='", WEAK, "", says="a connection string of libpq"),
+    Fact("settings-token", r"(?m)^(?:[ \t>+-]*-[ ]+)?(?:export|set|env)[ ]+\w*(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|PASS|PWD)=", "TOKEN=|PASSWORD=|PASSWD=|SECRET=|KEY=|PASS=|PWD=", WEAK, r"""["']?([^\s"'`$<>|;,()]+)["']?[ \t]*\r?(?:$|\n|#|&&)""", says="`export DEPLOY_TOKEN=…`"),
+    Fact("settings-token", r"(?m)^[ \t]*(?:ENV|ARG)[ ]+\w*(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|PASS|PWD)[ =]", "ENV |ARG ", WEAK, r"""["']?([^\s"'`$<>|;,()]+)["']?[ \t]*\r?(?:$|\n|#|\\)""", says="`ENV API_TOKEN …` of a Dockerfile"),
+    Fact("settings-token", r"(?m)^[ \t]*with:[ \t]*\n(?:[ \t]+[\w-]+:[^\n]*\n){0,8}?[ \t]+[\w-]*(?:token|password|passwd|secret|api[-_]key|key)[ ]?:[ ]+[\"']", "with:", CHOSEN, r"([^\"'\n\s$]{4,})[\"']", spans_lines=True, says="inputs of a step of GitHub Actions"),
+    Fact("settings-password", r"(?m)^[ \t]*(?:env|environment|variables|secrets):[ \t]*\n(?:[ \t]+[\w-]+:[^\n]*\n){0,12}?[ \t]+\w*(?:PASSWORD|PASSWD|_PASS|_PW|PWD)[ ]?:[ ]+", "env:|environment:|variables:|secrets:", WEAK, r"""["']?([^\s"'`$<>|;,(){}\[\]]+)["']?[ \t]*\r?(?:$|\n|#)""", spans_lines=True, says="variables of a pipeline"),
+    Fact("settings-password", r"\bset[ ]+\$?\w*(?:secret|token|password|passwd|api_?key)\w*[ ]+[\"']", "set $|set ", CHOSEN, r"([^\"'\n\s]{4,})[\"'][ ]?;"),
+)  # fmt: skip
+FACTS = (*COMMANDS, *PROTOCOLS, *FILES)
+WIRE_RULES = tuple(
+    Rule(
+        fact.kind,
+        f"(?:{fact.before}){fact.value}",
+        tuple(fact.literals.split("|")),
+        proof=fact.proof,
+        spans_lines=fact.spans_lines,
+        says=fact.says,
+    )
+    for fact in FACTS
+)
