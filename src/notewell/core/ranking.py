@@ -291,10 +291,6 @@ def default_threshold(fusion: Fusion, *, words_alone: bool) -> float:
     return 0.0 if words_alone or fusion == "rrf" else MIN_SCORE
 
 
-def best_relevance(candidates: Sequence[Candidate]) -> float:
-    return max((candidate.relevance for candidate in candidates), default=0.0)
-
-
 def decay(age_days: float, half_life_days: float = 30.0, *, floor: float) -> float:
     """The factor for the age of a note: 1 today, one half after a half-life (above 0), never less
     than the floor. A note from the future counts as today's."""

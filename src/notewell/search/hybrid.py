@@ -79,7 +79,7 @@ def search(
         candidates.mode,
         facts.provider,
         facts.model,
-        None if hits else why_empty([one for one, _ in order], least, near, options.filters),
+        None if hits else why_empty(order.relevances, least, near, options.filters),
         degraded=candidates.degraded,
         nearness=near,
     )
@@ -124,6 +124,10 @@ class RankedChunks:
 
     def __iter__(self) -> Iterator[Ranked]:
         return iter(self._ranked(self._order))
+
+    @property
+    def relevances(self) -> Collection[float]:
+        return self._relevances.values()
 
     def best(self, least: float, limit: int) -> list[Ranked]:
         """The first ones that are relevant enough; see `Candidate.passes`."""
@@ -304,29 +308,29 @@ def _nearest_is_across_scripts(
 
 
 def why_empty(
-    candidates: Sequence[Candidate],
+    relevances: Collection[float],
     least: float,
     near: Nearness | None,
     filters: Filters | None = None,
 ) -> str:
     if filters is None:
-        return _why_empty(candidates, least, near)
-    if not candidates:
+        return _why_empty(relevances, least, near)
+    if not relevances:
         return f"nothing that fits {filters} has any of these words"
-    return f"among what fits {filters}: {_why_empty(candidates, least, near)}"
+    return f"among what fits {filters}: {_why_empty(relevances, least, near)}"
 
 
-def _why_empty(candidates: Sequence[Candidate], least: float, near: Nearness | None) -> str:
-    if near is None or not candidates:
+def _why_empty(relevances: Collection[float], least: float, near: Nearness | None) -> str:
+    if near is None or not relevances:
         return "no chunk contains any of these words"
     if near.is_far:
         return (
             f"nothing is near this question (nearness {near.value:.2f}, {near.limit:.2f} is "
             "needed); a minimum score of 0 shows the nearest"
         )
-    best = ranking.best_relevance(candidates)
+    best = max(relevances)
     return (
-        f"{len(candidates)} candidates; the best score {best:.2f} is below the minimum "
+        f"{len(relevances)} candidates; the best score {best:.2f} is below the minimum "
         f"{least:.2f}: ask with a lower minimum score"
     )
 
