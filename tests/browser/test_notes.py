@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 from tests.browser.visit import Visit, settled
 from tests.browser.workspace import FROM_RIGHT_PATH, LEVAIN
@@ -36,6 +37,14 @@ def test_a_list_that_is_read_from_the_right_has_its_marks_there(visit: Visit) ->
     page = visit.page(f"notes/{FROM_RIGHT_PATH}")
     expect(page.locator(".md ul")).to_have_attribute("dir", "rtl")
     expect(page.locator(".md ul li")).to_have_count(2)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_an_empty_memory_says_what_to_do(visit: Visit, width: int) -> None:
+    page = visit.context("admin", viewport={"width": width, "height": 740}).new_page()
+    page.route("**/v1/page/cards?**", lambda route: route.fulfill(json={"cards": [], "total": 0}))
+    visit.open(page, "notes")
+    expect(page.get_by_role("heading", name="No notes yet")).to_be_visible()
 
 
 def test_front_matter_is_read_as_title_tags_and_summary(visit: Visit) -> None:

@@ -111,7 +111,7 @@ function verdict({ status, work, activity, findings: all }) {
     return doing(status, { what: "vectors", done: work.vectors, total: work.vectors + work.vectorsWaiting });
   if (status.problem) return { kind: "ill", title: "The index cannot be used", text: status.problem };
   if (status.lastError) return { kind: "ill", title: "The last sync failed", text: status.lastError.message };
-  if (status.state === "missing" && !status.eligible)
+  if (!status.eligible)
     return { kind: "wait", title: "No notes yet", text: "Write Markdown files to `memory/`, or add a note here." };
   if (status.state === "missing") return { kind: "wait", title: "Nothing is indexed yet", text: `${counted(status.eligible, "note")} wait for the first sync.`, step: "Press *Sync now*." };
   if (worst) return { kind: "ill", title: worst.what, text: worst.told, step: worst.todo, finding: worst };

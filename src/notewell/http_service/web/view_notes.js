@@ -165,7 +165,9 @@ class NotesView {
     const step =
       "Write Markdown files to the folder `memory/` of the workspace, press `a`, or use `notewell append`. " +
       "New notes appear here by themselves.";
-    return this.where.of ? null : fill(this.detail, empty("No notes yet", step));
+    if (this.where.of) return null;
+    // A narrow screen has no place beside the list.
+    return fill(WIDE.matches ? this.detail : this.list, empty("No notes yet", step));
   }
 
   row(card) {
