@@ -46,6 +46,11 @@ _FIRST = compile_later(
     r"(?i)(?:^|[\s\"'`*:（(])(?P<a>\d{4,8}|\d{3}[ -]\d{3})[\"'`*]*(?:[ ](?:is|ist|est|es|é|è|as)[ ]|是|为|[ ][-–—][ ])"
     r"(?:(?:your|the|my|our|a|dein|ihr|mein|votre|tu|su|seu|der|die|le|il tuo|您的|你的)[ ]?)?(?:[\w-]{1,16}[ ]){0,3}[\w-]{0,16}$"
 )
+MAX_CODE_LINE_BYTES = 140
+_FOUR_DIGITS = re.compile(rb"\d{4}")
+_CODE_SYNTAX = re.compile(
+    rb"[{}<>=\\$]|\w\(|//|\d{4}-\d\d|\d\.\d|(?i:error|status|exit|http|port|line|zip|postal|country|area|issue|ticket|unicode|hex)[ -]?(?:code|number|[0-9])|(?i:\b(?:rfc|iso|port)\b)"
+)
 _NUMBER = re.compile(rb"\d[\d -]\d")
 MAX_BETWEEN_BYTES = 100
 _OTHER_USE = compile_later(r"(?i)^(?:combination|tan|alarmanlage|keypad|\w*schloss)$")
@@ -86,6 +91,24 @@ ANSWER_RULE = Rule(
     proof="answer",
     says="the answer to a security question",
 )
+_OPENING = "door|gate|safe|alarm|locker|intercom|garage|shed|lock(?:box)?|barrier|entrance|elevator|lift|keypad|padlock|panel|tür|tor|pforte|tresor|alarm\\w*|schließfach|haustür|garage|porte|portail|alarme|coffre|interphone|digicode|portal|puerta|caja|alarma|portón|garaje|porta|portão|cofre|cancello|allarme|cassaforte|citofono|garage|deur|poort|kluis|drzwi|bramy|domofonu|sejfu|dveř\\w*|brán\\w*|двер\\w*|ворот\\w*|домофон\\w*|подъезд\\w*|сейф\\w*|kapı\\w*|alarm\\w*|dörren|porten|larm\\w*|oven|ajtó\\w*|kapu\\w*|ușă|poartă|cửa|pintu"
+_CODE_WORD = "codes?|combination|combo|pin|number|opens? with|code's|kombination|codice|código|codigo|kod\\w*|код\\w*|пин\\w*|número|numéro|cijfercode|koodi|kód\\w*|codul|mã|kode\\w*|öffnet mit|geht auf mit|s'ouvre avec|se abre con"
+_CODE_LINE = compile_later(
+    rf"(?i)(?:(?<![\w])(?:{_OPENING})(?!\w).{{0,50}}?(?:(?<!\w)(?:{_CODE_WORD})(?!\w)|[ ]?[-–—:=]+)|(?<!\w)(?:{_CODE_WORD})(?!\w).{{0,40}}?(?<!\w)(?:{_OPENING})(?!\w))"
+    r"[^\d]{0,24}?[ :#*(\"'`](?P<a>\d{4,8})[#*]?(?![\w%/-]|[.,:]\d)"
+)
+CODE_LINE_RULE = Rule(
+    "pin",
+    rf"(?:{_OPENING.replace(chr(92) + chr(92), chr(92))})",
+    (
+        "door", "gate", "safe", "alarm", "locker", "intercom", "garage", "shed", "lock", "barrier", "entrance", "elevator", "lift", "keypad", "panel", "tür", "tor", "pforte", "tresor", "schließfach",
+        "porte", "portail", "coffre", "interphone", "digicode", "portal", "puerta", "caja", "portón", "garaje", "porta", "portão", "cofre", "cancello", "allarme", "cassaforte", "citofono", "deur", "poort", "kluis",
+        "drzwi", "bramy", "domofonu", "sejfu", "dveř", "brán", "двер", "ворот", "домофон", "подъезд", "сейф", "kapı", "dörren", "larm", "oven", "ajtó", "kapu", "ușă", "poartă", "cửa", "pintu",
+    ),
+    any_case=True,
+    proof="code-line",
+    says="a number in a short line about a code and a door, in seventeen languages",
+)  # fmt: skip
 PET_RULE = Rule(
     "security-answer",
     r"\b(?:first|favou?rite|childhood|best)[ ](?:pet|car|school|teacher|job|street|friend|city|town|book|film|movie|food|boss|concert|colou?r|team|hero|nickname)\w{0,2}(?:'s name|[ ]name)?[ ]*(?:\?|:|=|[-=]>|→|[ ]is|[ ]was)+[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{3,40})[^\n]{0,20}?(?:security|secret|recovery|reset|bank|answer|question)",
@@ -136,6 +159,25 @@ def code_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
         yield _in_bytes(tail, span, end)
     if has_code_ahead and (span := code_ahead(before, name)):
         yield _in_bytes(before, span, start - len(before.encode("utf-8", "surrogateescape")))
+
+
+def code_line_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
+    """A short line that names a code and what it opens, and has a number."""
+    data: bytes = match.string
+    at = data.rfind(b"\n", max(0, match.start() - MAX_CODE_LINE_BYTES), match.start()) + 1
+    end = data.find(b"\n", match.end(), match.end() + MAX_CODE_LINE_BYTES)
+    line = data[at : end if end >= 0 else match.end() + MAX_CODE_LINE_BYTES]
+    if not _FOUR_DIGITS.search(line) or len(line) > MAX_CODE_LINE_BYTES:
+        return
+    if _CODE_SYNTAX.search(line):
+        return
+    text = line.decode("utf-8", "surrogateescape")
+    found = _CODE_LINE.search(text)
+    if not found or not is_code(found["a"]):
+        return
+    is_year = len(found["a"]) == 4 and found["a"][:2] in {"19", "20"}
+    if not is_year:
+        yield _in_bytes(text, found.span("a"), at)
 
 
 def _in_bytes(text: str, span: tuple[int, int], offset: int) -> tuple[int, int, str]:

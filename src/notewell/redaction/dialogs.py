@@ -236,6 +236,22 @@ HOST_PAIR_RULE = Rule(
     proof="pair",
     says="a host, a user and a password: `10.0.0.4 anna:…`, `http://10.0.0.4 (anna, …)`",
 )
+ACCOUNT_SECRET_RULE = Rule(
+    "password",
+    r"\b(?:user(?:name)?|login|account|benutzer|usuario|utente|identifiant)[ :=]+[\w.@-]{2,40}[, ]+(?:and |und |et |y )?(?:secret|key|pass|code|pin|schlüssel|clé|clave)[ :=]+[\"'`]?([^\s\"'`<>|,;()]{4,60})",
+    (", secret", ", key", ", pass", ", code", ", pin", " secret", " pass "),
+    any_case=True,
+    proof="weak",
+    says="`user anna, secret …`",
+)
+CONNECTED_RULE = Rule(
+    "password",
+    r"\b(?:rdp|ssh|vnc|s?ftp|telnet|log ?in|connect|sign in|vpn|smb|imap|nas|anmelden|verbinden)\b[^\n]{0,60}?\b(?:as|user|als|como|come|en tant que)[ ][\w.@-]{2,40}[ ](?:with|and|using|mit|und|con|y|avec|et|/)[ ][\"'`]?([^\s\"'`<>|,;()]{4,60})",
+    (" as ", " user ", " als ", " como ", " come "),
+    any_case=True,
+    proof="argument",
+    says="`ssh to the nas as anna with …`",
+)
 MENDED_RULE = Rule(
     "password",
     r"(?:sorry|no wait|oops|correction|i meant|scratch that|wait,? no|since then|until [\d-]+, since then|désolé|perdón|scusa|entschuldigung)[,:]?[ ]+(?:(?:it['’]?s|its|it is|jetzt ist es|c['’]est|es|is|now|actually|rather)[ ]+){0,2}"
@@ -262,6 +278,8 @@ PAIR_RULES = (
     PAIR_RULE,
     LINE_PAIR_RULE,
     HOST_PAIR_RULE,
+    ACCOUNT_SECRET_RULE,
+    CONNECTED_RULE,
     OPENED_RULE,
     USED_RULE,
     MENDED_RULE,
@@ -333,7 +351,8 @@ def _is_behind_mail_address(match: Any, value: str) -> bool:
     is_git = b"git@" in match.string[max(0, match.start() - 4) : match.start() + 2]
     if is_git or not any(map(str.isalpha, value)):
         return False
-    return password_strength(value) >= MEDIUM or (_is_line(match) and is_weak_password(value))
+    is_strong = password_strength(value) >= MEDIUM or look_of(value) is not None
+    return is_strong or (_is_line(match) and is_weak_password(value))
 
 
 def _is_line(match: Any) -> bool:

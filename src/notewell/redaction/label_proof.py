@@ -43,6 +43,10 @@ _USER_ABOVE = compile_later(
     r"(?i)[\s>*+|-]*(?:user|login|account|wi-?fi|ssid|network|id|mail|e-mail|name)\w{0,4}\b"
     r"[^\n]{0,60}$"
 )
+_USER_BEFORE = compile_later(
+    r"(?i)\b(?:user(?:name)?|login|account|konto|benutzer|compte|cuenta|utente)[ :=]+"
+    r"[\w.@-]{2,40}[ ,;/]+$"
+)
 _PARAMETERS = compile_later(r"[ \t]+[\w.-]{1,30}=")
 _CODE_BEFORE = compile_later(
     r"[({\[]|;\s| = |==|\b(?:const|let|var|return|def|if|elif|while|await|self|this|func|fn|type"
@@ -51,6 +55,10 @@ _CODE_BEFORE = compile_later(
 _ENDS = compile_later(
     r"[ \t]*(?:$|\n|\r|\\n|[.,;!?)\]\"'”。，；！<]|[-–—(/|#&]|and\b|but\b|und\b|et\b|y\b|e\b|i\b"
     rf"|(?:{COURTESY})(?![\w-])|[:;]-?[)(DP]|[^\x00-\u024f])"
+)
+_KIND_BEFORE = compile_later(
+    r"(?i)(?:the |my |your |our )?(?:(?:initial|temp|temporary|new|old|default|current|wi-?fi|root"
+    r"|admin|guest|one-time|start|master|neues|altes|nouveau|nueva|nuova|nova)[ -])?"
 )
 _DASH = compile_later(r"(?:^|[ ])[-–—][ ]+[\"'`*“„«]*$")
 _MESSAGE_ENDS = compile_later(
@@ -76,7 +84,11 @@ def is_labelled_secret(label: PasswordName, value: ValuePlace) -> bool:
     if _is_ordinary(label.name):
         return _is_beside_ordinary(label, value, text)
     is_strong = password_strength(text) >= MEDIUM
-    if not is_strong and label.before.strip() and _DASH.search(label.tail[: value.start]):
+    if (
+        not is_strong
+        and not _KIND_BEFORE.fullmatch(label.before)
+        and _DASH.search(label.tail[: value.start])
+    ):
         return False  # `change the password - anna`: the name of the writer.
     match value.tie:
         case "place" | "cell":
@@ -98,8 +110,8 @@ def _is_beside_ordinary(label: PasswordName, value: ValuePlace, text: str) -> bo
             return _is_said(label.name, text, label.tail[value.end :])
         case "assign" if label.name.isupper() and label.tail[:1] == "=":
             return True
-        case "assign" if is_word:
-            return _is_below_user(label)
+        case "assign" | "spaced" if is_word:
+            return _is_below_user(label) or _USER_BEFORE.search(label.before) is not None
         case "place" | "assign" | "spaced":
             return not is_word
         case "next" if not label.before.strip():
@@ -156,7 +168,7 @@ def _is_whole_message(label: PasswordName, text: str, rest: str) -> bool:
     before = label.before.strip()
     if not text.islower() or text in BEHIND_PASSWORD or label.name not in _SPOKEN_LOWER:
         return False
-    is_alone = not before or (before[-1] in _PAUSES and len(before) < MAX_LABEL_CHARS)
+    is_alone = len(before) < MAX_LABEL_CHARS and ". " not in before
     return is_alone and label.tail[:1] == " " and _MESSAGE_ENDS.match(rest) is not None
 
 

@@ -125,7 +125,7 @@ def password_strength(value: str) -> Strength:
     symbols = not STRONG_SYMBOLS.isdisjoint(value)
     if len(value) < MIN_PASSWORD_CHARS or not letters or not (digits or symbols):
         return MEDIUM if _is_scrambled_word(value) else WEAK
-    if _TERM.fullmatch(value):
+    if _TERM.fullmatch(value) and not _is_mixed_behind_digits(value):
         return WEAK
     if is_identifier(value):
         return MEDIUM
@@ -201,6 +201,12 @@ def _changes(value: str) -> int:
     return sum(one != other for one, other in pairwise(kinds))
 
 
+def _is_mixed_behind_digits(value: str) -> bool:
+    """`3lWvuFK` is no number with its unit."""
+    letters = value.lstrip("0123456789")
+    return len(letters) > 4 and letters.isalpha() and _is_mixed(letters) and _changes(letters) > 1
+
+
 def _is_mixed(value: str) -> bool:
     """Capitals inside: `k7JdPq9x`, not `Kaffee42`."""
     return any(char.isupper() for char in value[1:]) and any(char.islower() for char in value)
@@ -219,6 +225,7 @@ def _is_scrambled_word(value: str) -> bool:
 
 _CASES = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _CAMEL_WORD = re.compile(r"[a-z]{2,}(?:[A-Z][a-z]+)+")
+_PLURAL = re.compile(r"[A-Z]{2}s$")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _VOWELLESS = word_set(
     "str ptr http html ctx cfg pwd tmp src dst ssl tls sql xml css btn msg db js ts cb fn"
@@ -232,7 +239,7 @@ def is_jumbled(value: str) -> bool:
     """`MtntvpkV`, `uSbDoPe`: letters alone whose capitals part no words, as no name has them."""
     if len(value) not in _JUMBLED_CHARS or not (value.isascii() and value.isalpha()):
         return False
-    if value.islower() or value[1:].islower() or value.isupper() or value.endswith("s"):
+    if value.islower() or value[1:].islower() or value.isupper() or _PLURAL.search(value):
         return False
     humps = _CASES.findall(value)
     # `lm`, `Hh`: no word without a vowel.

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notewell.records import dataclass, field
-from notewell.redaction.codes import answer_spans, code_spans, is_card_number
+from notewell.redaction.codes import answer_spans, code_line_spans, code_spans, is_card_number
 from notewell.redaction.declared import declared_spans, directive_spans
 from notewell.redaction.dialogs import pair_spans
 from notewell.redaction.labelled import labelled_spans
@@ -201,6 +201,7 @@ _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "directive": directive_spans,
     "position": position_spans,
     "code": code_spans,
+    "code-line": code_line_spans,
     "answer": answer_spans,
     "table": table_spans,
     "html": html_table_spans,

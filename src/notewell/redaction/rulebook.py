@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_RULE, PET_RULE
+from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_LINE_RULE, CODE_RULE, PET_RULE
 from notewell.redaction.commands import COMMAND_RULES
 from notewell.redaction.declared import DECLARED_RULES
 from notewell.redaction.dialogs import PAIR_RULES
@@ -60,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     CODE_RULE,
     ANSWER_RULE,
     PET_RULE,
+    CODE_LINE_RULE,
     CARD_RULE,
     *PAIR_RULES,
     *TABLE_RULES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Increase it with every change of a rule: sources indexed with other rules are read again."""
 
 BEGINS = r"(?:\b|\\[nrt])"
@@ -34,6 +34,7 @@ Proof: TypeAlias = Literal[
     "seed",
     "label",
     "code",
+    "code-line",
     "answer",
     "pair",
     "typed",
@@ -56,6 +57,7 @@ html       the same, in HTML
 seed       words of a wallet, without grammar
 label      a name that says password, and what the place of the value says
 weak       the pattern, and the value could be a weak password: no type, no state, no reference
+code-line  digits in a line about a code and a door
 code       digits beside a name that says PIN
 answer     a word behind a name that says security answer
 card       a valid check digit

@@ -122,6 +122,10 @@ _MENDED = re.compile(
 _NETWORK = re.compile(
     rf"(?i)(?:[ ,:]+[\w.'’\"“”-]{{1,30}}){{0,5}}?[ ,]+(?:(?:key|code|pw|pass|pin|schlüssel|clé|clave|chave|chiave|kod|kode|kodu|код|ключ|klucz|sleutel|nyckel|nøkkel)\w{{0,3}}|[–—/|-]|→)(?:[ ]*(?:{IS}))?[ :=]+{_VALUE}{_END}"
 )
+_KEY_WORD = re.compile(
+    r"(?i)\b(?:key|code|pw|pass|schlüssel|clé|clave|chave|chiave|sleutel|ключ)\b[ ]?[:=]"
+)
+MAX_MESSAGE_CHARS = 120
 _DASHES = frozenset("-–—")
 _ABBREVIATED = frozenset({"pw", "pwd", "psw", "mdp", "ww", "p/w", "passw"})
 _PROSE_ENDINGS = ("ing", "ed", "ly", "tion", "able", "ment", "ness", "ity", "words")
@@ -170,7 +174,7 @@ def sentence_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     tail = _text(data[end:line_end])
     word = _text(data[start:end])
     topic = Topic(match.lastgroup or "", word.lower(), whole[body:], tail)
-    if topic.group == "password":
+    if topic.group == "password" or _is_other_topic(topic):
         line = whole + word + tail
         for span in chosen_beside(line, len(whole), len(whole) + len(word), body=body):
             yield *_in_bytes(line, span, line_at), SENTENCE_RULE.kind
@@ -181,6 +185,15 @@ def sentence_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     if topic.group in {"password", "code", "login"}:
         for first, last in _in_other_lines(topic, data, line_at, line_end):
             yield first, last, SENTENCE_RULE.kind
+
+
+def _is_other_topic(topic: Topic) -> bool:
+    """A short line of a code, or of a network and its key."""
+    if len(topic.before) + len(topic.tail) > MAX_MESSAGE_CHARS:
+        return False
+    return topic.group == "code" or (
+        topic.group == "network" and _KEY_WORD.search(topic.tail) is not None
+    )
 
 
 def _in_other_lines(topic: Topic, data: bytes, line_at: int, line_end: int) -> Iterator[Span]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from notewell.redaction.around import look_of
 from notewell.redaction.plausible import MEDIUM, password_strength
 from notewell.redaction.rules import Rule
 from notewell.redaction.weak_values import is_weak_password
@@ -149,7 +150,8 @@ def typed_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
         case _:
             is_asked = True
     is_write = rule.kind == "prompt-answer" and not match.group(0).startswith(b"send")
-    if not is_asked and (is_write or password_strength(value) < MEDIUM):
+    is_chosen = password_strength(value) >= MEDIUM or look_of(value) is not None
+    if not is_asked and (is_write or not is_chosen):
         return
     if is_weak_password(value):
         start, size = match.start(1), len(value.encode("utf-8", "surrogateescape"))

@@ -79,6 +79,27 @@ COMMANDS = (
     Fact("command-password", rf"\b(?:kadmin|kadmin\.local|kinit)\b{_SAME}(?:-w|-pw)[ ]+", "kadmin|kinit"),
     Fact("command-password", rf"\b(?:vboxmanage|VBoxManage|qm|virsh|vmrun)\b{_SAME}(?:--password|-gp|-cipassword|--cipassword)[ =]+", "oxmanage|oxManage|qm |virsh|vmrun"),
 )  # fmt: skip
+PROGRAMS = (
+    Fact("command-password", rf"\b(?:hydra|medusa|ncrack|patator|crowbar)\b{_SAME}[ ]-p[ ]+", "hydra|medusa|ncrack|patator|crowbar"),
+    Fact("command-password", r"(?i)\bnet[ ]+user[ ]+[\w.$-]+[ ]+", "net user|net  user|NET USER", WEAK, r"""["']?([^\s"'/*<>|-][^\s"'<>|]*)["']?[ ]+/(?:add|domain|active)"""),
+    Fact("command-password", r"(?i)\bnet[ ]+use[ ]+(?:\S:[ ]+)?\\\\\S+[ ]+", "net use|NET USE", WEAK, r"""["']?([^\s"'/*<>|]+)["']?[ ]+/user:"""),
+    Fact("command-password", r"\bkeyMaterial[ =]+", "keyMaterial", WEAK),
+    Fact("command-password", r"\b(?:bw[ ]unlock|op[ ]signin[ ]\S+|keepassxc-cli[ ]\S+[ ]--password)[ ]+", "bw unlock|op signin|keepassxc-cli", WEAK, r"""["']?([^\s"'`<>|;$-][^\s"'`<>|;]*)"""),
+    Fact("command-password", r"(?m)^[ \t>]*(?:msf\d?[^>\n]{0,40}>[ ]*)?set[ ]+(?:(?:SMB|HTTP|FTP|SSH|DB|WINRM)?_?PASS(?:WORD)?|SMBPass|HttpPassword|BIND_PASSWORD)[ ]+", "set PASS|set SMB|set HTTP|set Http|set FTP|set SSH|set DB|set BIND|set WINRM", WEAK),
+    Fact("command-password", r"\bsonar\.(?:login|password|token)[=: ]+", "sonar.", CHOSEN),
+    Fact("list-password", r"(?m)^[ \t>]*\[?[\w.-]+\]?:(?:25|465|587)[ \t]+[\w.@+-]+:", ":25|:465|:587", WEAK, says="`[smtp.example]:587 anna:…` of Postfix"),
+    Fact("command-password", rf"\b(?:turnserver|turnadmin|coturn)\b{_SAME}[ ]-u[ ]+[\w.-]+:", "turnserver|turnadmin|coturn"),
+    Fact("settings-password", r"(?m)^[ \t>]*user=[\w.-]+:", "user=", WEAK, r"([^\s@/:]{4,})[ \t]*\r?(?:$|\n)"),
+    Fact("settings-password", r"\{(?:PLAIN|CLEAR(?:TEXT)?|plain)\}", "{PLAIN}|{CLEAR|{plain}", WEAK, r"([^\s:\"'<>,;]{3,})"),
+    Fact("sql-password", r"(?i)\bsp_addlinkedsrvlogin\b[^\n]*,[ ]*N?'", "addlinkedsrvlogin", WEAK, r"([^'\n\s]+)'[ ;]*(?:$|\n)"),
+    Fact("settings-password", r"\bpassword\([^)\n]*?(?:value|defaultValue):[ ]?['\"]", "password(", WEAK, r"([^'\"\n]+)['\"]"),
+    Fact("settings-password", r"(?m)^[ \t]*\[[\w.-]+\][ \t]*\r?\n(?:[\w-]+[ ]?=[^\n]*\n){0,8}?(?:secret|md5secret|remotesecret)[ ]?=>?[ ]?", "secret", WEAK, r"([^\s;\"']+)", spans_lines=True, says="`secret=…` of a peer of Asterisk"),
+    Fact("settings-password", r"(?m)^[ \t]*client[ ][^\n{]+\{[^}]{0,200}?\bsecret[ ]?=[ ]?", "client ", WEAK, r"([^\s;\"'}]+)", spans_lines=True, says="`client … { secret = … }` of FreeRADIUS"),
+    Fact("settings-password", r"(?:asterisk|sip|pjsip|iax|voip)[^\n]{0,40}\bsecret[ ]?=>?[ ]?", "secret", CHOSEN),
+    Fact("command-token", r"\baws[ ]configure[ ]set[ ]+(?:--profile[ ]\S+[ ]+)?aws_(?:secret_access_key|session_token)[ ]+", "aws configure", WEAK),
+    Fact("npm-auth", r"\bnpm[ ](?:config[ ])?set[ ]+\S*_(?:authToken|auth|password)[ =]+", "npm set|npm config", WEAK),
+    Fact("cookie", r"(?i)\b(?:set-)?cookie:[ ]*(?:[^\n=;]+=[^\n;]*;[ ]?)*?[\w.-]*(?:session\w*|sid|auth\w*|token)=", "ookie:", CHOSEN, r"([^\s;\"',]{6,})"),
+)  # fmt: skip
 PROTOCOLS = (
     Fact("authorization", r"(?i)\b(?:authorization|www-authenticate|authentication-info)[\"']?:[ ]*[\"']?digest[ ][^\n]*?\bresponse=[\"\\]*", "igest ", WEAK, r"([0-9a-f]{32,128})", says="the response of a digest: `Digest username=…, response=…`"),
     Fact("multipart-password", rf"(?i)content-disposition:[ ]*form-data;[ ]*name=\"?{_NAME}\"?[^\n]*\r?\n(?:[^\n:]+:[^\n]*\r?\n)*[ \t>]*\r?\n[ \t>]*", "ontent-|ONTENT-", WEAK, r"([^\s]+)", spans_lines=True, says="a field of a multipart form"),
@@ -124,7 +145,7 @@ FILES = (
     Fact("settings-password", r"(?m)^[ \t]*(?:env|environment|variables|secrets):[ \t]*\n(?:[ \t]+[\w-]+:[^\n]*\n){0,12}?[ \t]+\w*(?:PASSWORD|PASSWD|_PASS|_PW|PWD)[ ]?:[ ]+", "env:|environment:|variables:|secrets:", WEAK, r"""["']?([^\s"'`$<>|;,(){}\[\]]+)["']?[ \t]*\r?(?:$|\n|#)""", spans_lines=True, says="variables of a pipeline"),
     Fact("settings-password", r"\bset[ ]+\$?\w*(?:secret|token|password|passwd|api_?key)\w*[ ]+[\"']", "set $|set ", CHOSEN, r"([^\"'\n\s]{4,})[\"'][ ]?;"),
 )  # fmt: skip
-FACTS = (*COMMANDS, *PROTOCOLS, *FILES)
+FACTS = (*COMMANDS, *PROGRAMS, *PROTOCOLS, *FILES)
 WIRE_RULES = tuple(
     Rule(
         fact.kind,
