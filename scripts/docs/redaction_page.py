@@ -27,6 +27,7 @@ from notewell.redaction.places import (
     URL_RULES,
 )
 from notewell.redaction.positions import POSITION_RULES
+from notewell.redaction.prefixed import PREFIXED_RULE
 from notewell.redaction.seed_phrases import SEED_RULE
 from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
@@ -62,6 +63,7 @@ def _vendors() -> Iterable[str]:
         yield f"### {group.capitalize()}\n\n| kind | begins with, or contains |\n|---|---|\n"
         yield from _rows(rules)
         yield "\n"
+    yield f"### Any other service\n\nThe kind is `{PREFIXED_RULE.kind}`: {PREFIXED_RULE.says}.\n\n"
 
 
 def _standard() -> Iterable[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.redaction.test_recall import REDACT
+from tests.redaction.fakes.chosen import chosen_samples
+from tests.redaction.test_recall import LEAST_RECALL, REDACT
 
 from notewell.redaction.name_words import head_of, is_one_edit_away, words_of
 from notewell.redaction.names import family_of
@@ -45,7 +46,8 @@ def test_a_name_tells_its_kind_in_its_language_and_spelling(name: str, head: str
     "name",
     [
         "control", "contrast", "クッキー", "쿠키", "clave_primaria", "schluessel_laenge",
-        "klucz_obcy", "public_key", "phrases", "essentials", "clear", "vehicle_id", "cache_schluessel",
+        "klucz_obcy", "public_key", "phrases", "essentials", "clear", "vehicle_id",
+        "cache_schluessel",
     ],
 )  # fmt: skip
 def test_a_name_of_something_else_tells_nothing(name: str) -> None:
@@ -93,6 +95,16 @@ def test_a_letter_may_be_missing_added_wrong_or_exchanged() -> None:
 )
 def test_a_value_that_a_person_chose_is_masked(text: str, secret: str) -> None:
     assert secret not in REDACT(text)
+
+
+@pytest.mark.parametrize("is_aside", [False, True])
+def test_at_least_97_of_100_chosen_values_are_masked(*, is_aside: bool) -> None:
+    samples = [
+        one for seed in (31, 32) for one in chosen_samples(seed) if one.is_aside == is_aside
+    ]
+    left = [one.text for one in samples if one.secret in REDACT(one.text)]
+    assert len(samples) >= 400
+    assert 1 - len(left) / len(samples) >= LEAST_RECALL, left[:40]
 
 
 @pytest.mark.parametrize(

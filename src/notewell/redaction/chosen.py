@@ -58,6 +58,7 @@ _MADE_UP = word_set(
 )
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _SIMPLE = re.compile(r"[^\W_]+(?:[._-][^\W_]+)*[!?*#]?")
+_MANY = re.compile(r"(?:-[^-]+){3}|(?:[._][^._]+){2}[._]\d+$")
 MIN_DIGITS = 4
 
 
@@ -135,11 +136,12 @@ def _is_odd_enough(value: str, place: Place) -> bool:
     if not _SIMPLE.fullmatch(value):
         return password_strength(value) >= MEDIUM and _has_digits(value) and place != "flow"
     if is_run_together(value):
-        return place in {"quoted", "environment"} and len(_PARTS.findall(value)) > 2
+        is_literal = place in {"quoted", "environment"} or value[-1:].isdigit()
+        return is_literal and len(_PARTS.findall(value)) > 2
     if is_joined(value):
         if place == "flow":
             return _has_digits(value)
-        return place != "setting" or value[:1].isupper() or value.count("-") > 2
+        return place != "setting" or value[:1].isupper() or _MANY.search(value) is not None
     return is_odd(value) or (_has_digits(value) and not is_identifier(value))
 
 

@@ -28,6 +28,26 @@ TELLING = (
 )  # fmt: skip
 """A text without any of these has no name of a secret in Latin letters."""
 
+_ENDS = (
+    "word",
+    "phrase",
+    "secret",
+    "token",
+    "key",
+    "pass",
+    "pwd",
+    "pw",
+    "credential",
+    "credentials",
+    "pin",
+)
+"""How most names of secrets end: a literal that chooses a block needs more than a sign."""
+
+
+def _before(*signs: str) -> tuple[str, ...]:
+    return tuple(f"{end}{sign}" for end in _ENDS for sign in signs)
+
+
 # No counted repetitions: they make the automaton large, and slow.
 _NAME = rf"(?P<name>[\w.-]*(?:{'|'.join(TELLING)})[\w.-]*)"
 _VALUE = r"(?:\"(?P<a>[^\"\n]+)\"|'(?P<b>[^'\n]+)'|`(?P<c>[^`\n]+)`)"
@@ -182,23 +202,26 @@ DECLARED_RULES = (
         "",
         rf"\{{[ ]?{_NAME}[ ]?,[ ]?(?:<<)?\"(?P<a>[^\"\n]+)\"(?:>>)?[ ]?\}}|\((?:def|defvar|defparameter|defconst|setq|define)[ ]+{_OTHER}[ ]+\"(?P<b>[^\"\n]+)\"|(?:^|[\s{{(]):(?P<key>[\w-]*(?:pass|secret|token|key|pwd)[\w-]*)[ ]+\"(?P<c>[^\"\n]+)\"",
         (
-            ', "',
-            ', <<"',
-            ',"',
-            ',<<"',
+            *_before(', "', ', <<"', ',"', ',<<"', ' , "'),
             "(def",
             "(setq",
-            ":pass",
-            ":secret",
-            ":token",
-            ":api",
-            ":db",
-            ":auth",
-            ":client",
-            ":access",
-            ":smtp",
-            ":private",
-            ":signing",
+            *(
+                f":{word}"
+                for word in (
+                    "pass",
+                    "secret",
+                    "token",
+                    "api-",
+                    "db-",
+                    "auth-",
+                    "client-",
+                    "access-",
+                    "smtp-",
+                    "private-",
+                    "signing-",
+                    "deploy-",
+                )
+            ),
         ),
         any_case=True,
         proof="declared",
@@ -206,8 +229,8 @@ DECLARED_RULES = (
     ),
     Rule(
         "",
-        rf"\b(?:set|change|update|rotate|reset|put|export|assign|switch)\w{{0,2}}[ ]+[`\"']?{_NAME}[`\"']?[ ]+(?:to|as|=>?)[ ]+(?:{_VALUE}|{_BARE})",
-        ("set ", "change", "update", "rotate", "reset ", "put ", "export ", "assign", "switch"),
+        rf"\b(?:set|change|update|rotate|reset|put|export|assign|switch)\w{{0,2}}[ ]+[`\"']?{_NAME}[`\"']?[ ]+(?:to|as)[ ]+(?:{_VALUE}|{_BARE})",
+        _before(" to ", "` to ", "' to ", '" to ', " as ", "` as "),
         any_case=True,
         proof="declared",
         says="`set webhook_secret to …`",
@@ -215,15 +238,15 @@ DECLARED_RULES = (
     Rule(
         "",
         rf"\[{_NAME}\][ ]{{1,2}}(?:{_VALUE}|{_BARE})|(?m)^[ \t>+-]*{_OTHER}\|(?P<e>[^\s|\"'`;<>]+)\|?[ \t]*$",
-        ("] ", "|"),
+        _before("] ", "|"),
         any_case=True,
         proof="declared",
         says="`[password] …`, `password|…`",
     ),
     Rule(
         "",
-        rf"\b(?:key|name)[ ]?=[ ]?{_NAME}[ ]?[,;][ ]?(?:value|val)[ ]?=[ ]?(?:{_VALUE}|{_BARE})|\b(?:key|name):[ ]*[\"']?{_OTHER}[\"']?[ ]*[\n,;][ \t>]*(?:value|val|default):[ ]*(?P<e>[^\s\"'`;<>]+)[ \t]*\r?$",
-        ("key=", "name=", "key =", "name =", "value:", "val:", "default:"),
+        rf"\b(?:key|name)[ ]?=[ ]?{_NAME}[ ]?[,;][ ]?(?:value|val)[ ]?=[ ]?(?:{_VALUE}|{_BARE})|\b(?:key|name):[ ]*[\"']?{_OTHER}[\"']?[ ]*[\n,;][ \t>]*(?:value|val):[ ]*(?P<e>[^\s\"'`;<>]+)[ \t]*(?:[\r\n]|$)",
+        (",value", ", value", ";value", "; value", "value:", "val:"),
         any_case=True,
         spans_lines=True,
         proof="declared",

@@ -37,6 +37,8 @@ def folded_set(words: str) -> frozenset[str]:
 
 
 _HUMPS = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-ZÀ-Þ]?[a-zß-ÿ]+|[^\W\d_]+|\d+")
+_HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
+_NO_LETTERS = re.compile(r"[_\W\d]+")
 
 
 @lru_cache(maxsize=8192)
@@ -46,7 +48,7 @@ def words_of(name: str) -> tuple[str, ...]:
         return tuple(word.lower() for word in _HUMPS.findall(name))
     # A combining mark is no letter: it would cut a word of Thai or Hindi.
     whole = unicodedata.normalize("NFC", name)
-    parts = re.split(r"[_\W\d]+", folded(re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", "_", whole)))
+    parts = _NO_LETTERS.split(folded(_HUMP.sub("_", whole)))
     return tuple(part for part in parts if part)
 
 
@@ -78,7 +80,7 @@ _HEADS: dict[Head, frozenset[str]] = {
 _FAMILIES: dict[str, Head] = {word: family for family in _HEADS for word in _HEADS[family]}
 # A word with one letter wrong still has one of these parts.
 _PARTS_OF_LONG = (
-    "passp phrase creden entials contras trase wacht woord adgan gskode kennw schlu sleut"
+    "passp phrase hprase creden entials contras wacht woord adgan gskode kennw schlu sleut"
 )
 
 
@@ -190,15 +192,16 @@ def head_of(name: str) -> Head | None:
     for at in range(len(words)):
         for end in range(min(len(words), at + 4), at, -1):
             family = _family("".join(words[at:end]), alone=words[:at] + words[end:])
-            if family and _belongs(words[end:]):
+            if family and _belongs(words[end:], is_latin=words[at].isascii()):
                 return family
     return None
 
 
-def _belongs(rest: tuple[str, ...]) -> bool:
-    return (
-        not rest or rest[0] in _FILLERS or all(one in _TRAILING or one.isdigit() for one in rest)
-    )
+def _belongs(rest: tuple[str, ...], *, is_latin: bool) -> bool:
+    """Whether the words behind a head say what it opens; in other scripts that is any word."""
+    if not rest or rest[0] in _FILLERS or not is_latin:
+        return True
+    return all(one in _TRAILING or one in _MODIFIERS or one.isdigit() for one in rest)
 
 
 def _family(word: str, alone: tuple[str, ...]) -> Head | None:

@@ -95,7 +95,7 @@ NAME_RULES = (
     Rule(
         "",
         _OTHER_NAME
-        + rf"""(?:{_CLOSED}(?:{_SIGN}|{_TYPE})|{_PAIR}|[\"'][ \t]*,[ \t]*|(?:["'`\]]|</name)?>\s*(?:<\w+>)?|[ \t]*:[ \t]*(?:[|>][-+]?)?[ \t]*\r?\n[ \t]+)"""
+        + rf"""(?:{_CLOSED}(?:{_TYPE}|{_SIGN})|{_PAIR}|[\"'][ \t]*,[ \t]*|(?:["'`\]]|</name)?>\s*(?:<\w+>)?|[ \t]*:[ \t]*(?:[|>][-+]?)?[ \t]*\r?\n[ \t]+)"""
         + _VALUE,
         name_literals(),
         any_case=True,
@@ -148,7 +148,7 @@ _LIST = re.compile(rb"[\"'][ \t]*,")
 """`["password", "token"]`: a list of names, or a call that sets one."""
 MIN_DIFFERENT = 5
 MAX_INDENT = 60
-_BEFORE_SETTING = re.compile(rb"[ \t>+*|-]*(?:export |<\w+> )?[\"'`*]{0,3}[ \t]*")
+_BEFORE_SETTING = re.compile(rb"[ \t>+*|-]*+(?:export |<\w+> )?[\"'`*]{0,3}[ \t]*")
 _BEHIND_SETTING = re.compile(rb"[ \t]*(?:\r?\n|$|[ ]#|[ ]//|[ ];|<)")
 _QUOTED = (2, 3, 4)
 

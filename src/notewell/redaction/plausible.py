@@ -65,6 +65,8 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\$[A-Za-z_][\w.:]*|%\w+%|
 _CODE = re.compile(
     r"(?:process\.env|os\.environ|import\.meta|env\.|self\.|this\.|config\.|op://|vault:|secret/"
     r"|arn:|file:|ref\+|ENC\[|\$\{|\{\{|![A-Za-z-]+$|&[a-z]+;|\$_?[A-Za-z]\w*(?:\[|->|\()|sha\d+[:-]|h1:)"
+    # Fingerprints and public keys.
+    r"|(?:SHA\d+:|MD5:|[0-9A-F]{40}$|MFkwEwYH|MHYwEAYH|MII[BC]IjAN|MCowBQYD|ssh-\w+ |AAAA[BCE]\dN)"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|\$?\(|[\w.]+\]|lambda\b")
 _FILE = re.compile(
@@ -77,7 +79,9 @@ _SYNTAX = re.compile(
     r"===|!==|&&|\|\||=>|:!|\(\)|\);|\?\.|\.\w+\(|\{.*\}|^[{}]|[{}]$|\\[nswdb]|A-Z|\(\?|\w==\w|\w!=\w|\]\(|%2E|%5B|\$\d\b|[a-z]\|[a-z]|^[a-z_]+::[A-Za-z]"
 )
 # `NAME=value`, a setting of its own.
-_PAIR = re.compile(r"(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{2,}(?:[A-Z][a-z]+|_[a-z]+)*\d?)=[^=]")
+_PAIR = re.compile(
+    r"(?:[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*|[a-z]{2,}(?:[A-Z][a-z]+|_[a-z]+)*\d*)=[^=]"
+)
 _HEX = re.compile(r"[0-9a-f-]+|[0-9A-F-]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Names of algorithms, versions, sizes: letters and a number, but nobody's password.
@@ -93,6 +97,9 @@ _TERM = re.compile(
 )
 
 
+_CLUSTER = re.compile(
+    r"[bcdfghjklmnpqrstvwxz]{3}|[qxzjv][bcdfghjklmnpqrstvwxz]|[bcdfghjkmpqtvwxz][xzjvq]"
+)
 _TERM_PART = re.compile(r"[a-z]{2,}\d{1,2}[a-z]*")
 
 
@@ -181,6 +188,20 @@ def is_random(value: str) -> bool:
     if _HEX.fullmatch(value):
         return len(value) >= 32 or _changes(value) >= 4
     return entropy(value) >= RANDOM_BITS and not is_identifier(value) and _changes(value) >= 6
+
+
+def is_grouped(value: str) -> bool:
+    """`nfxh kths ryrn zxzy`, `X9dp BQ1r drXA Wr6f`: groups of four that are not all words."""
+    groups = _GAPS.split(value)
+    if len(groups) in {4, 8} and value.islower() and value.replace(" ", "").isalpha():
+        return sum(_is_unspeakable(group) for group in groups) >= 2
+    return is_random("".join(groups))
+
+
+def _is_unspeakable(word: str) -> bool:
+    """`kths`: no word has so few vowels, or so many."""
+    vowels = sum(char in "aeiouy" for char in word)
+    return not 0 < vowels < len(word) - 1 or _CLUSTER.search(word) is not None
 
 
 def is_identifier(value: str) -> bool:
@@ -287,7 +308,7 @@ def is_reference(value: str) -> bool:
 
 def _is_dotted(value: str) -> bool:
     """`exports2.Socks4Response`: names with dots between them."""
-    parts = value.split(".")
+    parts = value.replace('"*"', "x").replace("*", "x").split(".")
     return len(parts) > 1 and all(
         part.isidentifier() and (is_identifier(part) or len(part) <= 8) for part in parts
     )

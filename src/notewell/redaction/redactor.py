@@ -23,6 +23,7 @@ from notewell.redaction.mask import MASK_BEGINS, mask
 from notewell.redaction.names import named_spans
 from notewell.redaction.phrases import PHRASE_RULE, phrase_end, phrase_spans
 from notewell.redaction.plausible import (
+    is_grouped,
     is_passphrase,
     is_password,
     is_placed,
@@ -31,9 +32,10 @@ from notewell.redaction.plausible import (
     is_token,
 )
 from notewell.redaction.positions import position_spans
+from notewell.redaction.prefixed import prefixed_spans
 from notewell.redaction.private_keys import find_private_keys
 from notewell.redaction.rulebook import rulebook
-from notewell.redaction.seed_phrases import is_seed_phrase
+from notewell.redaction.seed_phrases import is_named_phrase, is_seed_phrase
 from notewell.redaction.sentences import sentence_spans
 from notewell.redaction.tables import html_table_spans, table_spans
 from notewell.redaction.typed import typed_spans
@@ -172,25 +174,25 @@ def _seeds(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_secret(rule: Rule, value: str) -> bool:
-    match rule.proof:
-        case "random":
-            return is_random(value)
-        case "token":
-            return is_token(value)
-        case "password":
-            return is_password(value) or is_passphrase(value)
-        case "weak":
-            return is_weak_password(value)
-        case "argument":
-            return is_password(value) or is_joined(value) or is_code(value) or is_phrase(value)
-        case "account":
-            return is_password(value) or is_joined(value) or is_code(value)
-        case "card":
-            return is_card_number(value)
-        case "place":
-            return is_placed(value.strip("\\"))
-    return not is_placeholder(value)
+    proof = _PROOFS.get(rule.proof)
+    return proof(value) if proof else not is_placeholder(value)
 
+
+_PROOFS: dict[Proof, Callable[[str], bool]] = {
+    "random": is_random,
+    "token": is_token,
+    "password": lambda value: is_password(value) or is_passphrase(value),
+    "weak": is_weak_password,
+    "argument": lambda value: any(
+        might_be(value) for might_be in (is_password, is_joined, is_code, is_phrase)
+    ),
+    "account": lambda value: is_password(value) or is_joined(value) or is_code(value),
+    "card": is_card_number,
+    "grouped": is_grouped,
+    "words": is_named_phrase,
+    "place": lambda value: is_placed(value.strip("\\")),
+}
+"""What must be true of group 1; without one, that it is no placeholder."""
 
 _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "phrase": phrase_spans,
@@ -208,6 +210,7 @@ _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "sentence": sentence_spans,
     "name": named_spans,
     "seed": _seeds,
+    "prefixed": prefixed_spans,
 }
 """What finds the secrets of a match, for proofs that look at more than its group 1."""
 

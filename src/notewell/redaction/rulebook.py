@@ -27,6 +27,7 @@ from notewell.redaction.places import (
     URL_RULES,
 )
 from notewell.redaction.positions import POSITION_RULES
+from notewell.redaction.prefixed import PREFIXED_RULE
 from notewell.redaction.seed_phrases import SEED_RULE
 from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
@@ -68,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     *ACCOUNT_RULES,
     SENTENCE_RULE,
     PHRASE_RULE,
+    PREFIXED_RULE,
 )
 """The most certain first: where two rules match the same place, the first one names it."""
 

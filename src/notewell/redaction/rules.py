@@ -42,6 +42,9 @@ Proof: TypeAlias = Literal[
     "directive",
     "position",
     "sentence",
+    "prefixed",
+    "grouped",
+    "words",
 ]
 """What proves that a match is a secret:
 
@@ -69,6 +72,9 @@ directive  a line of a name and a value
 position   the name at the same position: a column, a variable
 argument   the last of a user and a password
 sentence   a topic in its line or above it, and a value that is no word of a sentence
+prefixed   the rest of a token looks generated, and its prefix is none of an id
+grouped    characters in groups that make no words
+words      as many words as a wallet has
 """
 
 

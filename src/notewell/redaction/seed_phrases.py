@@ -14,6 +14,8 @@ from notewell.redaction.plausible import word_set
 from notewell.redaction.rules import Rule
 
 COUNTS = frozenset({12, 15, 18, 21, 24})
+NAMED_COUNTS = COUNTS | {13, 25}
+"""Electrum and Monero have one word more."""
 
 SEED_RULE = Rule(
     "seed-phrase",
@@ -47,3 +49,13 @@ def is_seed_phrase(phrase: str, before: str, after: str) -> bool:
         return False
     alone = not before.strip(" \t>*-+|\"'`") and not after.strip(" \t.|\"'`")
     return alone and _CODE_WORDS.isdisjoint(words)
+
+
+def is_named_phrase(phrase: str) -> bool:
+    """Behind its name a phrase may be of any language: as many words as a wallet has."""
+    words = re.split(r"[,、\s]+", phrase.strip())
+    return (
+        len(words) in NAMED_COUNTS
+        and len(set(words)) > len(words) * 2 // 3
+        and _GRAMMAR.isdisjoint(words)
+    )

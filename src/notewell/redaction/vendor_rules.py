@@ -10,6 +10,14 @@ from __future__ import annotations
 from notewell.redaction.vendors_ai import MODELS
 from notewell.redaction.vendors_build import CLOUDS, CODE_HOSTING
 from notewell.redaction.vendors_messages import MESSAGING, PAYMENT
+from notewell.redaction.vendors_more import (
+    MORE_BUILDS,
+    MORE_MESSAGES,
+    MORE_MODELS,
+    MORE_MONITORING,
+    MORE_PAYMENTS,
+    MORE_WORK,
+)
 from notewell.redaction.vendors_work import MAPS_AND_CHAINS, MONITORING, PRODUCTIVITY
 
 SOURCES = (
@@ -24,13 +32,13 @@ SOURCES = (
 
 VENDOR_GROUPS = {
     "clouds and databases": CLOUDS,
-    "code hosting, builds, packages, identity": CODE_HOSTING,
-    "models and AI services": MODELS,
-    "messages and webhooks": MESSAGING,
-    "payments and shipping": PAYMENT,
-    "office, design, customers": PRODUCTIVITY,
+    "code hosting, builds, packages, identity": (*CODE_HOSTING, *MORE_BUILDS),
+    "models and AI services": (*MODELS, *MORE_MODELS),
+    "messages and webhooks": (*MESSAGING, *MORE_MESSAGES),
+    "payments and shipping": (*PAYMENT, *MORE_PAYMENTS),
+    "office, design, customers": (*PRODUCTIVITY, *MORE_WORK),
     "maps, chains and games": MAPS_AND_CHAINS,
-    "monitoring and feature flags": MONITORING,
+    "monitoring and feature flags": (*MONITORING, *MORE_MONITORING),
 }
 
 VENDOR_RULES = tuple(rule for group in VENDOR_GROUPS.values() for rule in group)
