@@ -99,13 +99,8 @@ function move(was, is) {
   );
 }
 
-/**
- * A snippet may begin inside a block of code; then its first fence ends the block. Without a fence, code
- * is known by its indent.
- */
+/** A snippet may begin inside a block of code; then its first fence ends the block. */
 function closed(lines) {
-  const own = lines.filter((line) => line.trim());
-  if (own.length > 1 && own.every((line) => /^( {4}|\t)/.test(line))) return ["```", ...lines, "```"];
   const fences = lines.filter((line) => /^\s*(```|~~~)/.test(line));
   return fences.length % 2 && /^\s*(```|~~~)\s*$/.test(fences[0]) ? [fences[0].trim(), ...lines] : lines;
 }
