@@ -55,7 +55,7 @@ _MARKUP = (
 _LINE_MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)?")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_TIME = re.compile(r"^\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?\s*[-–—:,·]?\s*")
+_TIME = re.compile(r"^\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\s–—:,·-]*")
 _RULE = re.compile(r"\s*([-*_=|:]\s*){3,}$")
 
 
