@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from notewell.redaction.compiled import compile_later
 from notewell.redaction.plain_words import NOT_PLAIN
 from notewell.redaction.plausible import MEDIUM, STRONG, is_jumbled, password_strength
-from notewell.redaction.weak_values import is_joined, is_odd, is_run_together, names_a_secret
+from notewell.redaction.weak_values import is_joined, is_run_together, names_a_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ def look_of(value: str) -> Look | None:
             return None  # `two-factor-auth`
         is_clear = words >= MIN_CLEAR_WORDS and not _HYPHENATED.fullmatch(value)
         return "clear" if is_clear else ("likely" if words >= MIN_LIKELY_WORDS else None)
-    if strength >= MEDIUM or is_odd(value) or is_jumbled(value):
+    if strength >= MEDIUM or is_jumbled(value):
         return "likely"
     return "likely" if is_run_together(value) and _is_phrase(value) else None
 

@@ -99,7 +99,7 @@ _CODE_LINE = compile_later(
 )
 CODE_LINE_RULE = Rule(
     "pin",
-    rf"(?:{_OPENING.replace(chr(92) + chr(92), chr(92))})",
+    rf"(?:{_OPENING})[^\n]*?\d{{4}}",
     (
         "door", "gate", "safe", "alarm", "locker", "intercom", "garage", "shed", "lock", "barrier", "entrance", "elevator", "lift", "keypad", "panel", "tür", "tor", "pforte", "tresor", "schließfach",
         "porte", "portail", "coffre", "interphone", "digicode", "portal", "puerta", "caja", "portón", "garaje", "porta", "portão", "cofre", "cancello", "allarme", "cassaforte", "citofono", "deur", "poort", "kluis",

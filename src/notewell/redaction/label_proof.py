@@ -168,6 +168,8 @@ def _is_whole_message(label: PasswordName, text: str, rest: str) -> bool:
     before = label.before.strip()
     if not text.islower() or text in BEHIND_PASSWORD or label.name not in _SPOKEN_LOWER:
         return False
+    if before and (label.name == "pwd" or rest[:1] == ","):
+        return False
     is_alone = len(before) < MAX_LABEL_CHARS and ". " not in before
     return is_alone and label.tail[:1] == " " and _MESSAGE_ENDS.match(rest) is not None
 

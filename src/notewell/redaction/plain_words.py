@@ -88,7 +88,7 @@ BEHIND_PASSWORD = word_set(
     " scheme screen scripts security selection sender service session setter settings setup sheet source spray spraying standard statement stealer step stores string"
     " strategy stuffing submission support sync system table template theft tips tool tools transfer twice type update updates upgrade"
     " usage util utils validation validator validators value values variable vault verifier view viewer visibility widget window workflow"
-    " incident email mail message sms hygiene practices etiquette basics checklist training audit escrow safe notebook book"
+    " back basename incident email mail message sms hygiene practices etiquette basics checklist training audit escrow safe notebook book"
 )
 """Nouns that `password` is the first part of."""
 NOT_PLAIN = TYPES | STATES | INSTRUCTIONS

@@ -191,7 +191,7 @@ def _is_other_topic(topic: Topic) -> bool:
     """A short line of a code, or of a network and its key."""
     if len(topic.before) + len(topic.tail) > MAX_MESSAGE_CHARS:
         return False
-    return topic.group == "code" or (
+    return (topic.group == "code" and not topic.word.startswith("code")) or (
         topic.group == "network" and _KEY_WORD.search(topic.tail) is not None
     )
 
