@@ -49,7 +49,7 @@ _FIRST = compile_later(
 MAX_CODE_LINE_BYTES = 140
 _FOUR_DIGITS = re.compile(rb"\d{4}")
 _CODE_SYNTAX = re.compile(
-    rb"[{}<>=\\$]|\w\(|//|\d{4}-\d\d|\d\.\d|(?i:error|status|exit|http|port|line|zip|postal|country|area|issue|ticket|unicode|hex)[ -]?(?:code|number|[0-9])|(?i:\b(?:rfc|iso|port)\b)"
+    rb"[{}<>=\\$]|\w\(|//|\d{4}-\d\d|\d\.\d|#\d{4}|(?i:\b(?:bug|closes|fix\w*|commit|patch)\b|error|status|exit|http|port|line|zip|postal|country|area|issue|ticket|unicode|hex)[ -]?(?:code|number|[0-9])|(?i:\b(?:rfc|iso|port)\b)"
 )
 _NUMBER = re.compile(rb"\d[\d -]\d")
 MAX_BETWEEN_BYTES = 100
@@ -94,7 +94,7 @@ ANSWER_RULE = Rule(
 _OPENING = "door|gate|safe|alarm|locker|intercom|garage|shed|lock(?:box)?|barrier|entrance|elevator|lift|keypad|padlock|panel|tür|tor|pforte|tresor|alarm\\w*|schließfach|haustür|garage|porte|portail|alarme|coffre|interphone|digicode|portal|puerta|caja|alarma|portón|garaje|porta|portão|cofre|cancello|allarme|cassaforte|citofono|garage|deur|poort|kluis|drzwi|bramy|domofonu|sejfu|dveř\\w*|brán\\w*|двер\\w*|ворот\\w*|домофон\\w*|подъезд\\w*|сейф\\w*|kapı\\w*|alarm\\w*|dörren|porten|larm\\w*|oven|ajtó\\w*|kapu\\w*|ușă|poartă|cửa|pintu"
 _CODE_WORD = "codes?|combination|combo|pin|number|opens? with|code's|kombination|codice|código|codigo|kod\\w*|код\\w*|пин\\w*|número|numéro|cijfercode|koodi|kód\\w*|codul|mã|kode\\w*|öffnet mit|geht auf mit|s'ouvre avec|se abre con"
 _CODE_LINE = compile_later(
-    rf"(?i)(?:(?<![\w])(?:{_OPENING})(?!\w).{{0,50}}?(?:(?<!\w)(?:{_CODE_WORD})(?!\w)|[ ]?[-–—:=]+)|(?<!\w)(?:{_CODE_WORD})(?!\w).{{0,40}}?(?<!\w)(?:{_OPENING})(?!\w))"
+    rf"(?i)(?:(?<![\w])(?:{_OPENING})(?!\w).{{0,50}}?(?<!\w)(?:{_CODE_WORD})(?!\w)|(?<!\w)(?:alarm panel|keypad|panel|intercom|digicode|padlock)[ ]?[-–—:=]+|(?<!\w)(?:{_CODE_WORD})(?!\w).{{0,40}}?(?<!\w)(?:{_OPENING})(?!\w))"
     r"[^\d]{0,24}?[ :#*(\"'`](?P<a>\d{4,8})[#*]?(?![\w%/-]|[.,:]\d)"
 )
 CODE_LINE_RULE = Rule(

@@ -188,12 +188,10 @@ def sentence_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_other_topic(topic: Topic) -> bool:
-    """A short line of a code, or of a network and its key."""
-    if len(topic.before) + len(topic.tail) > MAX_MESSAGE_CHARS:
+    """A short line of a network and its key."""
+    if topic.group != "network" or len(topic.before) + len(topic.tail) > MAX_MESSAGE_CHARS:
         return False
-    return (topic.group == "code" and not topic.word.startswith("code")) or (
-        topic.group == "network" and _KEY_WORD.search(topic.tail) is not None
-    )
+    return _KEY_WORD.search(topic.tail) is not None
 
 
 def _in_other_lines(topic: Topic, data: bytes, line_at: int, line_end: int) -> Iterator[Span]:

@@ -84,7 +84,7 @@ PROGRAMS = (
     Fact("command-password", r"(?i)\bnet[ ]+user[ ]+[\w.$-]+[ ]+", "net user|net  user|NET USER", WEAK, r"""["']?([^\s"'/*<>|-][^\s"'<>|]*)["']?[ ]+/(?:add|domain|active)"""),
     Fact("command-password", r"(?i)\bnet[ ]+use[ ]+(?:\S:[ ]+)?\\\\\S+[ ]+", "net use|NET USE", WEAK, r"""["']?([^\s"'/*<>|]+)["']?[ ]+/user:"""),
     Fact("command-password", r"\bkeyMaterial[ =]+", "keyMaterial", WEAK),
-    Fact("command-password", r"\b(?:bw[ ]unlock|op[ ]signin[ ]\S+|keepassxc-cli[ ]\S+[ ]--password)[ ]+", "bw unlock|op signin|keepassxc-cli", WEAK, r"""["']?([^\s"'`<>|;$-][^\s"'`<>|;]*)"""),
+    Fact("command-password", r"\b(?:bw[ ]unlock|keepassxc-cli[ ]\S+[ ]--password)[ ]+", "bw unlock|keepassxc-cli", WEAK, r"""["']?([^\s"'`<>|;$-][^\s"'`<>|;]*)"""),
     Fact("command-password", r"(?m)^[ \t>]*(?:msf\d?[^>\n]{0,40}>[ ]*)?set[ ]+(?:(?:SMB|HTTP|FTP|SSH|DB|WINRM)?_?PASS(?:WORD)?|SMBPass|HttpPassword|BIND_PASSWORD)[ ]+", "set PASS|set SMB|set HTTP|set Http|set FTP|set SSH|set DB|set BIND|set WINRM", WEAK),
     Fact("command-password", r"\bsonar\.(?:login|password|token)[=: ]+", "sonar.", CHOSEN),
     Fact("list-password", r"(?m)^[ \t>]*\[?[\w.-]+\]?:(?:25|465|587)[ \t]+[\w.@+-]+:", ":25|:465|:587", WEAK, says="`[smtp.example]:587 anna:…` of Postfix"),
