@@ -13,7 +13,7 @@ from notewell.redaction.declared import is_declared_secret, secret_kind
 from notewell.redaction.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MAX_ROWS_BYTES = 4000
 
@@ -107,7 +107,7 @@ def _rows(data: bytes, at: int, limit: int) -> Iterator[list[tuple[int, int]]]:
 
 
 def _secrets(
-    data: bytes, kinds: list[str | None], places: list[tuple[int, int]]
+    data: bytes, kinds: Sequence[str | None], places: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, str]]:
     for kind, (start, end) in zip(kinds, places, strict=False):
         if kind and data[start - 1 : start] in {b"'", b'"', b" "}:
