@@ -10,7 +10,7 @@ from tests.redaction.fakes.making import filled, secret_in
 from tests.redaction.test_recall import REDACT, is_gone
 
 SHAPES = (
-    "acme_{an28}", "zq_live_{an32}", "plum-pat-{an24}", "kite_api_{lo36}", "rk_orb_{hex40}", "ENV_TOKEN={hex32}",
+    "zz_{hex40}", "kx-{an22}.{an40}", "vz_{lo32}", "acme_{an28}", "zq_live_{an32}", "plum-pat-{an24}", "kite_api_{lo36}", "rk_orb_{hex40}", "ENV_TOKEN={hex32}",
     "SWMTKN-1-{lo50}-{lo25}", "K10{hex64}::node:{hex32}", "token-{lo5}:{lo54}", "{hex24}:{hex64}", "perm:{us8}.{d2}-{d2}.{an30}",
     "https://«{hex32}»:«{hex32}»@sentry.test/4", "X-Goog-Date=1&X-Goog-Signature=«{hex512}»", "wg genkey\n«{b6442}A=»\n",
     "gmail app password «qzxv kthw bdrm xvpz»", "app password for the blog: «{an4} 7x{an2} {an4} K9{an2} {an4} {an4}»",
@@ -29,7 +29,9 @@ def test_a_shape_is_masked_wherever_it_stands(seed: int) -> None:
     frames = ("{}", "here it is: {}", "`{}`", "| prod | {} | x |", "use {} until Friday")
     missed = []
     for secret, text in made:
-        framed = random.choice(frames).format(text) if "\n" not in text else text
+        framed = (
+            random.choice(frames).format(text) if not set("\n ") & set(secret + text[-1]) else text
+        )
         secrets = secret.split("»:«") if "»:«" in secret else [secret]
         if not all(is_gone(one.removeprefix("ENV_TOKEN="), REDACT(framed)) for one in secrets):
             missed.append(framed)

@@ -56,7 +56,7 @@ def words_of(name: str) -> tuple[str, ...]:
 _SPELLINGS: dict[Head, str] = {
     "password": (
         "passphrase passwort kennwort losungswort zugangscode zugriffscode mot_de_passe code_acces code_secret phrase_secrete phrase_secrète"
-        " contraseña contrasena contrasenya palabra_clave codigo_secreto palavra_passe palavra_de_passe codigo_acesso codice_segreto codice_accesso parola_chiave parola_dordine"
+        " contraseña contrasena contrasenya codigo_secreto palavra_passe palavra_de_passe codigo_acesso codice_segreto codice_accesso parola_dordine"
         " wachtwoord toegangscode lösenord losenord adgangskode kodeord passord salasana tunnussana lykilorð haslo hasło hasla hasła heslo hesla jelszo jelszó jelszava"
         " sifre şifre sifresi şifresi parola salasõna slaptazodis slaptažodis lozinka zaporka geslo mat_khau mật_khẩu kata_sandi kata_laluan sandi fjalekalim pasahitza contrasinal"
         " пароль пароля парола лозинка κωδικός κωδικος κωδικός_πρόσβασης συνθηματικό 密码 密碼 口令 暗码 暗號 通行碼 パスワード パスフレーズ パスコード 合言葉 暗証番号 비밀번호 비번 암호 패스워드"
