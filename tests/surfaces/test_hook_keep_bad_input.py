@@ -226,3 +226,16 @@ def test_a_full_disk_is_reported_and_the_next_hook_goes_on(
     keeper.hook("session-end")
     assert keeper.said() == ["one " + "x" * 20_000, "two", "three"]
     assert keeper.trouble() is None
+
+
+def test_a_hook_keeps_nothing_beside_notes_in_a_database(
+    keeper: Keeper, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeper.add(line(1, "the router is a Fritzbox"))
+    place = ["--workspace", "postgres:", "--state-dir", str(keeper.state)]
+    arguments = build_parser("hook").parse_args(["hook", "session-end", "--keep", *place])
+    assert handle(arguments, keeper.payload(), NOON, UTC)
+    assert "hooks need a folder of notes" in capsys.readouterr().err
+    assert not list(keeper.state.rglob("*.jsonl"))
+    assert main(["hook", "install", "claude", "--print", *place]) == 2
+    assert "notewell serve -w postgres:" in capsys.readouterr().err

@@ -19,7 +19,7 @@ from notewell.cli.keep_words import (
     will_keep,
 )
 from notewell.cli.output import print_json, say, tell
-from notewell.cli.place import MAIN, location_of
+from notewell.cli.place import IN_DATABASE, MAIN, location_of
 from notewell.clients import (
     EntryExists,
     entry_text,
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
     from notewell.clients import Installed
     from notewell.config import Settings
+
+SERVED_NOT_INSTALLED = (
+    "an entry or hook of a host works with a folder of notes; for notes in a database, run "
+    "`notewell serve -w postgres:` and give the host its address and a token"
+)
 
 
 def run_mcp_install(arguments: argparse.Namespace) -> int:
@@ -279,6 +284,8 @@ def _place_options(arguments: argparse.Namespace) -> list[str]:
     from notewell.notes import open_notes
 
     agent, place, settings = location_of(arguments)
+    if place == IN_DATABASE:
+        raise BadSetting("-w", SERVED_NOT_INSTALLED)
     workspace = Path(place).absolute()
     # A wrong workspace is refused here; later the error would be in the host's log only.
     open_notes(workspace)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from notewell.cli.hook_call import time_of
 from notewell.cli.hook_keep import keeps_conversations
-from notewell.cli.place import location_of, workspace_of
+from notewell.cli.place import IN_DATABASE, location_of, workspace_of
+from notewell.errors import BadSetting
 from notewell.hosts import HOOK_CALLS
 from notewell.records import dataclass, field
 from notewell.redaction import DeferredRedactor, RememberingRedactor
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from notewell.cli.hook_call import HookCall
     from notewell.config import Settings
     from notewell.memory import Memory
+
+NEEDS_A_FOLDER = (
+    "hooks need a folder of notes; to keep conversations beside notes in a database, connect the "
+    "host to `notewell serve` and post them to /v1/sessions"
+)
+"""Hooks keep files beside the index of one machine, which no other replica would find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +169,10 @@ def _has_no_index(arguments: argparse.Namespace, settings: Settings) -> bool:
 
 
 def _root(arguments: argparse.Namespace) -> Path:
-    return Path(os.path.realpath(workspace_of(arguments)))
+    workspace = workspace_of(arguments)
+    if workspace == IN_DATABASE:
+        raise BadSetting("-w", NEEDS_A_FOLDER)
+    return Path(os.path.realpath(workspace))
 
 
 def _state_dir(arguments: argparse.Namespace) -> Path:
