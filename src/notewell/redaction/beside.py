@@ -111,7 +111,7 @@ _PERHAPS = compile_later(
     re.IGNORECASE,
 )
 _FOREIGN_OF = compile_later(
-    r"(?i)(?:[ ]+(?:от|для|к|wi-?fi\w{0,4}|вай-?фая|вайфая|do|de|del|du|da|ke|k|till|базы|сервера|роутера)(?=[ ])){1,3}[ ]+"
+    r"(?i)(?:[ ]+(?:от|для|к|do|de|del|du|da|ke|k|till)(?=[ ])){0,2}[ ]+(?:wi-?fi\w{0,4}|вай-?фая|вайфая|базы|сервера|роутера)[ ]+"
 )
 _INSERTED = compile_later(r",[ ](?P<a>[^\s,;\"'`]{4,60}),")
 

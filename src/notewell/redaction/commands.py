@@ -175,7 +175,8 @@ COMMAND_RULES = (
     Rule(
         "command-password",
         r"\s(?:-[a-zA-Z]*u|-a|--user|--auth|--proxy-user|--userpwd|--basic)[ =]*"
-        + r"""["']?[\w.@%\\-]+:([^\s"'@/]+(?:@[^\s"'/]+)?)""",
+        # Not `docker run --user 1000:1000`: a user and a group.
+        + r"""["']?[\w.@%\\-]*[A-Za-z_@%\\.-][\w.@%\\-]*:([^\s"'@/]+(?:@[^\s"'/]+)?)""",
         (" -u", " -su", " -ku", " -iu", " -a ", "--user", "--auth", "--proxy-user"),
         proof="argument",
     ),

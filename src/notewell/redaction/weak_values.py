@@ -66,6 +66,8 @@ _CODE_SIGNS = re.compile(
 _CHANGES = re.compile(r"[a-z](?=[^a-z])|[A-Z](?=[^A-Z])|\d(?=[^\d])")
 _DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
 _SEPARATORS = re.compile(r"[-_.]")
+_MEASURE = re.compile(r"\d+(?:[.,]\d+)?(?:[nuµm]?s|sec|min|[hd]|[kMG]i?B|%|px|pt|x)")
+"""`first pass: 69ms`"""
 _PARAMETER = re.compile(r"[a-z][a-z_.-]{1,20}=|\?[A-Z]|\$_?[A-Za-z]")
 """Another parameter, a condition or a variable of a shell."""
 _HUMPS = re.compile(r"[A-ZÀ-ÞА-ЯЁІЇЄΑ-Ω][^\WA-ZÀ-ÞА-ЯЁІЇЄΑ-Ω\d_]+|\d+")
@@ -84,7 +86,7 @@ def is_weak_password(value: str) -> bool:
     """A value that a person could have chosen, in a place where nothing but a password can be."""
     if is_scattered(value) or value.lower() in COMMON:
         return True
-    if _PARAMETER.match(value):
+    if _PARAMETER.match(value) or _MEASURE.fullmatch(value):
         return False
     if password_strength(value) >= MEDIUM:
         return True
