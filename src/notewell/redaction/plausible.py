@@ -39,6 +39,14 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+QUALIFIERS = word_set(
+    "prod production dev development staging stage test testing live base old new current main"
+    " primary secondary default plain value plaintext text b64 base64 raw backup bak copy legacy"
+    " spare standby replica fallback previous prev former original orig temp tmp temporary"
+    " eu us uk emea apac europe east west north south global"
+)
+"""What may stand behind the name of a secret, which is still that of the same secret."""
+
 STRONG_SYMBOLS = frozenset("!@#$%^&*+=?~")
 
 # Short words count only as whole words: `your-key` is a placeholder, `aYourB` may be random.
