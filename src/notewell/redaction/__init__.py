@@ -5,7 +5,7 @@ deferred.py       the same, loaded at the first text
 rulebook.py       all rules, and the pass that says which of them can match
 rules.py          what a rule is
 vendor_rules.py   token formats of services, in modules `vendors_*.py`; prefixed.py: of any other
-standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
+standard_rules.py key material and standard formats; seed_phrases.py, recovery.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
 typed.py          prompts, protocols, pipes, arguments of a call
 wires.py          places of secrets in programs, protocols and their files, one fact a line
