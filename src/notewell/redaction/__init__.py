@@ -16,7 +16,8 @@ labelled.py       a password beside its name; labels.py (names), beside.py (plac
 codes.py          PINs, one-time codes, payment cards, answers to security questions
 phrases.py        a value in a sentence, behind a telling word (telling_words.py)
 sentences.py      a topic of a message and the values behind it, before it; around.py (anywhere
-                  in its line), neighbours.py and asked.py (in other lines)
+                  in its line), neighbours.py, asked.py (in other
+                  lines), answers.py (alone in a message, corrected, before its words)
 tables.py         a column of secrets
 plausible.py      values that only look like a secret: placeholders, variables, plain words
 weak_values.py    values that may be a weak password where nothing else can be; plain_words.py

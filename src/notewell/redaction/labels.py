@@ -19,8 +19,8 @@ STEMS = "|".join((
     "passwor|passwd|passphras|passcode|passwrd|pasword|paswd|psswd|pswd|pwrd|passphr|p@ss|p/w|[us]pwd|passkey|p[aos][swdor]{3,7}[dt]",
     "pass[ -]word|pass[ -]phrase|pass[ -]code|code ?word|safe ?word",
     "kennwort|passwort|paßwort|losungswort|codewort|geheimwort",  # de
-    "mot[ _.-]?de[ _.-]?passe|phrase secrète|code secret",  # fr
-    "contraseñ|contrasen|contrasenya",  # es, ca
+    "mot[ _.-]?de[ _.-]?pass?e|phrase secrète|code secret",  # fr
+    "contraseñ|contrasen|contrseñ|contaseñ|contrasenya",  # es, ca
     "palavra[ _.-]?passe|codice segreto|parola d'ordine|parola chiave",  # pt, it
     "wachtwoord|toegangscode|lösenord|losenord|adgangskode|kodeord|passord|salasana|lykilorð",  # nl, sv, da, no, fi, is
     "hasł[oa]|hasłem|jelsz[óo]|jelszav|şifre|parool|salasõna|slaptažod|slaptazod",  # pl, hu, tr, et, lt

@@ -45,10 +45,12 @@ def is_seed_phrase(phrase: str, before: str, after: str) -> bool:
     words = phrase.replace(",", " ").split()
     if len(words) not in COUNTS or not _GRAMMAR.isdisjoint(words):
         return False
-    if _NAMES.search(before):
-        return True
     # A list of key words repeats and sorts them; a generator does neither.
     ordered = sum(one < other for one, other in pairwise(words))
+    if ordered == len(words) - 1:
+        return False
+    if _NAMES.search(before):
+        return True
     if len(set(words)) < len(words) * 3 // 4 or not 2 <= ordered <= len(words) - 3:
         return False
     alone = not before.strip(" \t>*-+|\"'`") and not after.strip(" \t.|\"'`")
