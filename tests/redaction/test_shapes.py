@@ -58,3 +58,52 @@ def test_a_shape_is_masked_wherever_it_stands(seed: int) -> None:
 )
 def test_ids_hashes_and_public_keys_stay(text: str) -> None:
     assert REDACT(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        (
+            "Backup codes of the NAS\n 1. 7k2m9xpq   2. hd83kqpw\n 3. qqpw81mz   4. 92kdm1wx\n",
+            "7k2m9xpq hd83kqpw qqpw81mz 92kdm1wx",
+        ),
+        (
+            "Notfallcodes:\n- H7QP-22KD-M1WX\n- QQPW-81MZ-7K2M\n- 9XPQ-HD83-KQPW\n\nEnde",
+            "H7QP-22KD-M1WX QQPW-81MZ-7K2M 9XPQ-HD83-KQPW",
+        ),
+        (
+            "paper key: otter plinth gravel tram hollow pebble vermouth cobble lagoon turnip"
+            " shovel nutmeg",
+            "gravel turnip",
+        ),
+        (
+            "my seed phrase otter plinth gravel tram hollow pebble lantern cobble lagoon turnip"
+            " shovel nutmeg thistle oyster walrus saddle kettle marble canyon velvet hammer"
+            " ribbon cactus pepper (ledger)",
+            "gravel pepper",
+        ),
+        ("PUK1: 40718263 PIN1: 7120", "40718263 7120"),
+        ("$ cat ansible/.vault_pass\nKr7wTq2LmZx93\n$", "Kr7wTq2LmZx93"),
+        ("AUTH gravel-otter-plinth\n+OK", "gravel-otter-plinth"),
+        ("curl -fsSu mona:Thistle-2291 https://h.example/", "Thistle-2291"),
+        ('command: ["run", "--db-password", "gravel-otter-plinth"]', "gravel-otter-plinth"),
+        ("Server=db1;Uid=mona;Pwd=Thistle2291;", "Thistle2291"),
+        ("FileVault key is 'H7QP-22KD-M1WX-QQPW-81MZ-7K2M'", "H7QP-22KD-M1WX-QQPW-81MZ-7K2M"),
+    ],
+)
+def test_what_programs_and_services_print_is_masked(text: str, secrets: str) -> None:
+    masked = REDACT(text)
+    assert [one for one in secrets.split() if one in masked] == []
+    assert masked.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Emergency codes\n\nfunction\nrequired\nreturns1\n",
+        "backup keys:\n  first1\n  second22\n  third333\n",
+        "$ cat README.md\nNotewell\n",
+    ],
+)
+def test_a_list_of_words_is_no_list_of_codes(text: str) -> None:
+    assert REDACT(text) == text

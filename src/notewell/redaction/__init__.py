@@ -5,7 +5,7 @@ deferred.py       the same, loaded at the first text
 rulebook.py       all rules, and the pass that says which of them can match
 rules.py          what a rule is
 vendor_rules.py   token formats of services, in modules `vendors_*.py`; prefixed.py: of any other
-standard_rules.py key material and standard formats; seed_phrases.py, private_keys.py
+standard_rules.py key material and standard formats; seed_phrases.py, recovery.py, private_keys.py
 places.py         URLs, headers, queries, files; commands.py: command lines
 typed.py          prompts, protocols, pipes, arguments of a call
 wires.py          places of secrets in programs, protocols and their files, one fact a line
@@ -16,7 +16,8 @@ labelled.py       a password beside its name; labels.py (names), beside.py (plac
 codes.py          PINs, one-time codes, payment cards, answers to security questions
 phrases.py        a value in a sentence, behind a telling word (telling_words.py)
 sentences.py      a topic of a message and the values behind it, before it; around.py (anywhere
-                  in its line), neighbours.py and asked.py (in other lines)
+                  in its line), neighbours.py, asked.py (in other
+                  lines), answers.py (alone in a message, corrected, before its words)
 tables.py         a column of secrets
 plausible.py      values that only look like a secret: placeholders, variables, plain words
 weak_values.py    values that may be a weak password where nothing else can be; plain_words.py

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TELLING = (
-    "pass", "pwd", "pw", "psk", "secret", "secert", "token", "tok", "key", "cred", "kennwort", "mdp", "senha", "wachtwoord", "heslo",
+    "pass", "pwd", "pw", "psk", "secret", "secer", "psswo", "token", "tok", "key", "cred", "kennwort", "mdp", "senha", "wachtwoord", "heslo",
     "haslo", "clave", "contrase", "parol", "jelsz", "sifre", "lozink", "geslo", "salasana", "senord", "adgangskode", "kodeord", "sandi",
     "mima", "geheim", "pswd", "sifra", "losung", "matkhau", "mat_khau", "slaptaz", "zaporka", "contra", "psw",
 )  # fmt: skip
@@ -56,7 +56,7 @@ _TYPE = (
     r"|\[\d*\]|\[\])"
 )
 _WRAPPER = (
-    r"(?:(?:new[ ])?[\w.:]*(?:from|some|ok|secret\w*|new|field|bytes?|just|sensitive|literal|of|default=|into|raw|str)!?\({1,2}(?:default=)?"
+    r"(?:(?:new[ ])?[\w.:]*(?:from|some|ok|secret\w*|new|field|bytes?|just|sensitive|literal|of|default=|into|raw|str)!?\({1,2}(?:default=)?|(?:[a-z]\w*\.)?pack[ ]"
     r"|\[\]byte\(|\(|\[|\{[ ]?(?:\"?value\"?[ ]?:[ ]?)?|<!\[CDATA\[|[frub]{1,2}|'''?|\"\"\"?)"
 )
 _SIGN = r"[\"']?[ \t]*(?:=>|:=|\?\?=|\|\|=|=|:)[ \t]*"
@@ -150,7 +150,7 @@ DECLARED_RULES = (
     ),
     Rule(
         "",
-        rf"<(?:name|key|string)>{_NAME}</\w+>{_BETWEEN}<\w+>{_CONTENT}</",
+        rf"<(?:name|key|string)>{_NAME}</\w+>{_BETWEEN}<\w+[^<>\n]*>{_CONTENT}</",
         ("</name>", "</key>"),
         any_case=True,
         proof="declared",
@@ -200,11 +200,52 @@ DECLARED_RULES = (
     ),
     Rule(
         "",
-        rf"\{{[ ]?{_NAME}[ ]?,[ ]?(?:<<)?\"(?P<a>[^\"\n]+)\"(?:>>)?[ ]?\}}|\((?:def|defvar|defparameter|defconst|setq|define)[ ]+{_OTHER}[ ]+\"(?P<b>[^\"\n]+)\"|(?:^|[\s{{(]):(?P<key>[\w-]*(?:pass|secret|token|key|pwd)[\w-]*)[ ]+\"(?P<c>[^\"\n]+)\"",
+        rf"\{{[ ]?{_NAME}[ ]?,[ ]?(?:<<)?\"(?P<a>[^\"\n]+)\"(?:>>)?[ ]?\}}",
+        ('"},', '"}.', '">>}', '"}]', '"}\n', *_before(', "', ', <<"', ',"', ',<<"')),
+        any_case=True,
+        proof="declared",
+        says='a tuple: `{db_pass, <<"…">>}`',
+    ),
+    Rule(
+        "",
+        r"\((?:def|defvar|defparameter|defconst|defcustom|setq|define)[ ]+(?P<name>[^\s\"()]+)[ ]+\"(?P<a>[^\"\n]+)\"",
+        ("(def", "(setq"),
+        proof="declared",
+        says='a form: `(def auth-token "…")`',
+    ),
+    Rule(
+        "",
+        r"\[[\"'](?P<name>[^\"'\n]+)[\"'](?::\w+)?\]=>\s*string\(\d+\)[ ]\"(?P<a>[^\"\n]+)\"",
+        ("string(",),
+        proof="declared",
+        spans_lines=True,
+        says="`var_dump` of PHP",
+    ),
+    Rule(
+        "",
+        r"@Value\([\"']\$\{(?P<name>[\w.-]+):(?P<a>[^\s}\"'$]+)\}",
+        ("@Value(",),
+        proof="declared",
+        says='`@Value("${db.password:…}")`',
+    ),
+    Rule(
+        "",
+        r"\blet!?\(:(?P<name>\w+)\)[ ]?\{[ ]?[\"'](?P<a>[^\"'\n]+)[\"']|\badd_argument\([^)\n]*?[\"']--(?P<other>[\w-]+)[\"'][^)\n]*?default=[\"'](?P<b>[^\"'\n]+)[\"']",
+        ("let(:", "let!(:", "add_argument("),
+        proof="declared",
+        says="`let(:db_password) { '…' }`, `add_argument('--token', default='…')`",
+    ),
+    Rule(
+        "",
+        r"\{(?:[A-Z]\w*:[^\s{}]*[ ])*(?P<name>[A-Z]\w*(?:Pass|Password|Secret|Token|Key|Pwd|Passwd|Passphrase)|Pass|Password|Secret|Token|Pwd):(?P<a>[^\s{}]+)(?:[ ]\w+:|\})",
+        ("Pass:", "Password:", "Secret:", "Token:", "Key:", "Pwd:", "Passwd:", "Passphrase:"),
+        proof="declared",
+        says="`{User:anna Pass:…}` of Go",
+    ),
+    Rule(
+        "",
+        r"(?:^|[\s{(]):(?P<key>[\w-]*(?:pass|secret|token|key|pwd)[\w-]*)[ ]+\"(?P<c>[^\"\n]+)\"",
         (
-            *_before(', "', ', <<"', ',"', ',<<"', ' , "'),
-            "(def",
-            "(setq",
             *(
                 f":{word}"
                 for word in (
@@ -225,7 +266,7 @@ DECLARED_RULES = (
         ),
         any_case=True,
         proof="declared",
-        says='tuples and forms: `{db_pass, <<"…">>}`, `(def auth-token "…")`, `:secret "…"`',
+        says='`:secret "…"`',
     ),
     Rule(
         "",
@@ -274,7 +315,7 @@ def secret_kind(name: str) -> Family | None:
 
 def declared_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
     groups = match.groupdict()
-    name = _text(groups["name"] or groups.get("other") or groups.get("key"))
+    name = _text(groups.get("name") or groups.get("other") or groups.get("key"))
     kind = secret_kind(name)
     found = next((name for name in "abcde" if groups.get(name)), None)
     if kind is None or found is None:

@@ -290,6 +290,14 @@ _COLON_USERS = (b"root", b"admi")
 _LOGIN = re.compile(
     rb"(?i)log|sign|user|account|cred|camera|router|access|acce|entra|zugang|admin|connect|nas\b|vpn|ssh|wifi|passw|anmeld|konto|compte|cuenta|inlog|\bilo\b|idrac|ipmi|\bbmc\b|console|bios|panel|portal|switch|printer|webui|\bftp|server"
 )
+HANDED_OVER_BYTES = 500
+_PAIR_ITEM = re.compile(
+    rb"[ \t>*+-]*(?:\d{1,2}[.)])?[ \t]*[^\s:][^\n:]{0,30}:[ ]+[\w.@+-]+[ ]/[ ][^\s/]+"
+)
+_HANDED_OVER = re.compile(
+    rb"(?i)hand-?over|\xc3[\x9c\xbc]bergabe|zug\xc3\xa4nge|zugang|dost\xc4\x99p|przekaz|consegn|accesos|acessos|entrega|acc\xc3\xa8s|passation|onboarding|credentials|logins|accounts|what you need"
+    rb"|\xd0\xbf\xd0\xb5\xd1\x80\xd0\xb5\xd0\xb4\xd0\xb0\xd1\x87|p\xc5\x99ed\xc3\xa1n|overdracht|overdragelse|inloggegevens"
+)
 _PASSWORD_NEAR = re.compile(
     rb"(?i)pass|\bpw|\bpin\b|kennwort|login|contrase|senha|mot de passe|wachtwoord|parol"
 )
@@ -324,6 +332,8 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
             is_password
             and _LOGIN.search(line) is not None
             and (password_strength(value) >= MEDIUM or look_of(value) is not None)
+        ) or _is_handed_over(
+            value, line, data[max(0, line_start - HANDED_OVER_BYTES) : line_start]
         )
     elif rule is HOST_PAIR_RULE:
         is_password = look_of(value) is not None
@@ -341,18 +351,38 @@ def pair_spans(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
     elif rule is USED_RULE:
         is_code_name = b"`" in match.group(0) and value.isidentifier() and value.islower()
         is_password = (is_password and not is_code_name) or (
-            is_weak_password(value) and b"prompt" in match.group(0)
+            is_code(value) and b"sign" in match.group(0)
         )
+        is_password |= is_weak_password(value) and b"prompt" in match.group(0)
     if is_password:
         yield start, start + len(value.encode("utf-8", "surrogateescape")), rule.kind
 
 
+def _is_handed_over(value: str, line: bytes, above: bytes) -> bool:
+    """An item `router: admin / …` below a heading of a handover."""
+    return (
+        _PAIR_ITEM.fullmatch(line.rstrip()) is not None
+        and _HANDED_OVER.search(above) is not None
+        and is_weak_password(value)
+    )
+
+
 def _is_behind_mail_address(match: Any, value: str) -> bool:
+    if b" / " in match.group(0) and _is_handed_over(value, *_item_of(match)):
+        return True
     is_git = b"git@" in match.string[max(0, match.start() - 4) : match.start() + 2]
     if is_git or not any(map(str.isalpha, value)):
         return False
     is_strong = password_strength(value) >= MEDIUM or look_of(value) is not None
     return is_strong or (_is_line(match) and is_weak_password(value))
+
+
+def _item_of(match: Any) -> tuple[bytes, bytes]:
+    """The line of a match, and what is above it."""
+    data: bytes = match.string
+    at = data.rfind(b"\n", max(0, match.start() - 160), match.start()) + 1
+    line = data[at : match.end() + 60].partition(b"\n")[0]
+    return line, data[max(0, at - HANDED_OVER_BYTES) : at]
 
 
 def _is_line(match: Any) -> bool:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from notewell.redaction.compiled import compile_later
 from notewell.redaction.plain_words import BEHIND_PASSWORD
-from notewell.redaction.plausible import MEDIUM, is_passphrase, password_strength
+from notewell.redaction.plausible import (
+    MEDIUM,
+    STRONG,
+    is_identifier,
+    is_passphrase,
+    password_strength,
+)
 from notewell.redaction.topics import COURTESY
 from notewell.redaction.weak_values import is_code, is_joined, is_plain_word, is_weak_password
 
@@ -68,7 +74,8 @@ _YAML_TAG = compile_later(r"!{1,2}[A-Za-z]\w*[ \t]+[^\s!]")
 """`!vault_ref kv/db`: what follows says where the value is. `!!str` was read as a part of the sign."""
 _LINE_ENDS = compile_later(r"[ \t]*(?:\r?\n|$|#|;|//|--|\()")
 _ITEM = compile_later(
-    r"[\s>*+|#$-]*(?:\d+[.)])?[\s*_`\"']*(?:export |set |[\w.]{1,20}[ .])?[\s*_`\"']*"
+    r"[\s>*+|#$⎿-]*(?:\d+[.)→]|[\w./-]+:\d+[:-])?"
+    r"[\s*_`\"']*(?:export |set |[\w.]{1,20}[ .])?[\s*_`\"']*"
 )
 _PARTICIPLES = (
     "ed", "ing", "ly", "able", "ible", "ized", "ised", "ness", "ment", "ation",
@@ -187,7 +194,10 @@ def _is_assigned(label: PasswordName, value: ValuePlace, text: str) -> bool:
     is_strong = password_strength(text) >= MEDIUM
     if _CODE_BEFORE.search(label.before):
         is_phrase = is_joined(text) and text.count("-") > 1
-        return is_phrase or (is_strong and not is_joined(text) and not text.isidentifier())
+        is_name = text.isidentifier() and (
+            password_strength(text) < STRONG or is_identifier(text) or "_" in text
+        )
+        return is_phrase or (is_strong and not is_joined(text) and not is_name)
     if is_strong or (is_joined(text) and "-" in text):
         return True
     if _LINE_ENDS.match(rest) and _ITEM.fullmatch(label.before):

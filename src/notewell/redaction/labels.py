@@ -12,15 +12,15 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from notewell.redaction.plausible import word_set
+from notewell.redaction.plausible import QUALIFIERS, word_set
 
 # Long stems may be anywhere in an identifier.
 STEMS = "|".join((
     "passwor|passwd|passphras|passcode|passwrd|pasword|paswd|psswd|pswd|pwrd|passphr|p@ss|p/w|[us]pwd|passkey|p[aos][swdor]{3,7}[dt]",
     "pass[ -]word|pass[ -]phrase|pass[ -]code|code ?word|safe ?word",
     "kennwort|passwort|paßwort|losungswort|codewort|geheimwort",  # de
-    "mot[ _.-]?de[ _.-]?passe|phrase secrète|code secret",  # fr
-    "contraseñ|contrasen|contrasenya",  # es, ca
+    "mot[ _.-]?de[ _.-]?pass?e|phrase secrète|code secret",  # fr
+    "contraseñ|contrasen|contrseñ|contaseñ|contrasenya",  # es, ca
     "palavra[ _.-]?passe|codice segreto|parola d'ordine|parola chiave",  # pt, it
     "wachtwoord|toegangscode|lösenord|losenord|adgangskode|kodeord|passord|salasana|lykilorð",  # nl, sv, da, no, fi, is
     "hasł[oa]|hasłem|jelsz[óo]|jelszav|şifre|parool|salasõna|slaptažod|slaptazod",  # pl, hu, tr, et, lt
@@ -33,7 +33,9 @@ SHORT = (
     "pass|pwd|pw|psw|psk|mdp|ww|clave|senha|wi-?fi[ -]?(?:key|code)|wlan[ -]?(?:key|schlüssel|code)|cl[ée] wi-?fi|code wi-?fi|wpa[ -]?(?:key|psk|2)?[ -]?key|parola|parol|haslo|heslo|hesla|geslo|sifre|sifresi|sifra|sandi|mima"
     "|bindpw|rootpw|userpw|passw|contra|lösen|losung|cred|creds|credential|credentials|pin[_.-]?code"
 )
-_CAMEL = "Pass|Pw|Pwd|Psk|Senha|Clave|Heslo|Haslo|Sifre|Parola|Geslo|Creds?|Credentials?|PinCode"
+_CAMEL = (
+    "Mdp|Pass|Pw|Pwd|Psk|Senha|Clave|Heslo|Haslo|Sifre|Parola|Geslo|Creds?|Credentials?|PinCode"
+)
 OTHER = "|".join((
     "密码|密碼|提取码|访问码|口令|暗码|暗號|通行碼",
     "パスワード|パスフレーズ|パスコード|合言葉|パス(?:は|：)",
@@ -49,7 +51,7 @@ _REMOVED = re.compile(rb"(?:\n|\A)-\w[\w.-]{2,40}[\"']?(?:[ ]=[ ]|=|:[ ])")
 _NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 MAX_NAME_BYTES = 48
 _REST = re.compile(
-    r"[A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u1e00-\u1eff-]{0,40}(?:\.(?:prod|dev|test|new|old|default|main|live|value|plain|\d{1,2})\b)?"
+    r"[A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff\u1e00-\u1eff-]{0,40}(?:\.(?:prod|dev|test|new|old|default|main|live|value|plain|admin|root|user|client|server|db|wifi|mail|backup|eu|us|\d{1,2})\b)?"
 )
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 _PASSWORDS = word_set(
@@ -63,12 +65,11 @@ _ENDINGS = (
     "password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "wachtwoord", "passcode", "motdepasse",
     "clesecrete", "geheimesleutel", "geheimschluessel", "geheimerschluessel", "clavesecreta", "chiavesegreta", "chavesecreta", "palavrapasse", "palavradepasse", "katasandi", "sifresi", "şifresi", "jelszava", "passphr", "pwrd", "upwd", "spwd", "dbpw", "paswd", "matkhau", "contrasena", "adgangskode", "lösenord", "passord", "salasana", "senha",
 )  # fmt: skip
-_TRAILING = word_set(
+_TRAILING = QUALIFIERS | word_set(
     "bd db banco bazy databaze databazi baze veritabani datenbank database utente usuario usuário utilisateur user nutzer benutzer bruker"
     " acceso acesso acces access zugang amministratore administrador admin administrator root secreta secrete segreta secret geheim"
     " wifi wlan ftp smtp imap mail email vpn ssh sql mysql pg postgres redis ldap api app server servidor serwera serveur rete host nas"
-    " prod production dev development staging stage test testing live old new current main primary secondary"
-    " default plain value val plaintext text raw str string s es en et er in a e i o u n r m"
+    " val str string s es en et er in a e i o u n r m"
 )
 # What a dialog says about a password, and words that only contain the stem.
 _OTHER_USE = word_set(

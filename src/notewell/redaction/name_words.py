@@ -15,7 +15,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from notewell.redaction.plausible import word_set
+from notewell.redaction.plausible import QUALIFIERS, word_set
 
 Head: TypeAlias = Literal["password", "secret", "token", "key"]
 
@@ -126,12 +126,11 @@ _MODIFIERS = folded_set(
 )
 """What tells the key of a lock from the key of a map."""
 
-_TRAILING = folded_set(
-    "prod production dev development staging stage test testing live old base new current main primary secondary default plain value plaintext string text b64 base64 raw"
-    " bd db banco bazy databaze databazi baze veritabani datenbank database banque utente usuario utilisateur user nutzer benutzer bruker gebruiker uzytkownika uzivatele kullanici"
+_TRAILING = QUALIFIERS | folded_set(
+    "string bd db banco bazy databaze databazi baze veritabani datenbank database banque utente usuario utilisateur user nutzer benutzer bruker gebruiker uzytkownika uzivatele kullanici"
     " acceso acesso acces access accesso zugang amministratore administrador administrateur administratora admin admina administrator root servidor serwera serveur server serwis rete host nas"
     " wifi wlan ftp smtp imap mail email correo poczty vpn ssh sql mysql pg postgres redis ldap api app aplikacji secreta secreto segreta segreto secret secrete privada privado privata privee tajny tajne rahasia"
-    " пользователя админа базы сервера доступа шифрования апи المستخدم"
+    " cliente client kunde klant klient klienta aplicacion aplicacao application applicazione anwendung servicio servico servizio service dienst пользователя админа базы сервера доступа шифрования апи المستخدم"
 )
 _FILLERS = word_set(
     "for of to from on at in fur fuer zum vom pour du de del do da di dla para per voor van til till na"

@@ -15,6 +15,7 @@ from notewell.redaction.chosen import Place, is_certain, is_chosen
 from notewell.redaction.name_words import head_of, is_joined_to_key, name_literals, name_patterns
 from notewell.redaction.plausible import (
     MEDIUM,
+    QUALIFIERS,
     STRONG,
     is_identifier,
     is_passphrase,
@@ -45,7 +46,7 @@ _MISSPELT = {
     **dict.fromkeys(("secert", "secrte", "sercet", "serect", "sceret", "scret", "secrt", "seceret", "secrect"), "secret"),
     **dict.fromkeys(("kye", "keyy"), "key"),
     "acctok": "token", "apitok": "token", "authtok": "token", "tok": "token", "apisec": "secret", "clientsecert": "secret",
-    "apikye": "apikey", "apkey": "apikey",
+    "apikye": "apikey", "apkey": "apikey", "apykey": "apikey", "apikeey": "apikey",
 }  # fmt: skip
 _PARTS = ("secret", "token", "key", "credential", "auth", *sorted({*_MISSPELT} - {"tok"}), "_tok")
 _OTHER_LETTERS = r"\x{aa}\x{b5}\x{c0}-\x{24f}\x{300}-\x{52f}\x{590}-\x{e7f}\x{10a0}-\x{10ff}\x{1e00}-\x{1fff}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7af}"
@@ -137,10 +138,7 @@ _NO_SECRET_KEY = word_set(
     " unique composite group state query storage redis lookup dedup deduplication sorting routing"
     " config registry translation i18n message locale entry node reference ref ssh host commit"
 )
-_TRAILING = word_set(
-    "prod production dev development staging stage test testing live base old new current main"
-    " primary secondary default plain value plaintext string text b64 base64 encrypted raw"
-)
+_TRAILING = QUALIFIERS | word_set("string encrypted acceso accesso acesso acces")
 _PARAMETER = re.compile(rb"&(?:amp;)?[A-Za-z_][A-Za-z0-9_.-]*=")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{16,}")

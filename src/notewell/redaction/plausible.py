@@ -39,6 +39,14 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+QUALIFIERS = word_set(
+    "prod production dev development staging stage test testing live base old new current main"
+    " primary secondary default plain value plaintext text b64 base64 raw backup bak copy legacy"
+    " spare standby replica fallback previous prev former original orig temp tmp temporary"
+    " eu us uk emea apac europe east west north south global"
+)
+"""What may stand behind the name of a secret, which is still that of the same secret."""
+
 STRONG_SYMBOLS = frozenset("!@#$%^&*+=?~")
 
 # Short words count only as whole words: `your-key` is a placeholder, `aYourB` may be random.
@@ -67,12 +75,13 @@ _CODE = re.compile(
     r"|arn:|file:|ref\+|ENC\[|\$\{|\{\{|![A-Za-z-]+$|&[a-z]+;|\$_?[A-Za-z]\w*(?:\[|->|\()|sha\d+[:-]|h1:)"
     # Fingerprints and public keys.
     r"|(?:SHA\d+:|MD5:|[0-9A-F]{40}$|MFkwEwYH|MHYwEAYH|MII[BC]IjAN|MCowBQYD|ssh-\w+ |AAAA[BCE]\dN)"
+    r"|age1[0-9a-z]{50}"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|\$?\(|[\w.]+\]|lambda\b")
 _FILE = re.compile(
     r"(?i)\.(?:json[lc5]?|mdx?|pyi?|[cm]?[jt]sx?|html?|css|sh|ya?ml|toml|lock|txt|log|gif|png|jpe?g|svg"
     r"|p8|pem|key|crt|cfg|conf|ini|env|xml|csv|sql|rs|go|java|rb|php|exe|zip|gz|tar|com|org|net|io|dev|lan|local|internal)"
-    r"(?:$|[#?/:*])|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[a-z]+@[a-z]+$"
+    r"(?:$|[#?/:*])|^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\.(?:de|eu|fr|nl|pl|ch|cz|se|dk|uk|ru|ua|br|jp|cn|kr)$|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[a-z]+@[a-z]+$"
 )
 # What only code and patterns have.
 _SYNTAX = re.compile(

@@ -34,8 +34,9 @@ from notewell.redaction.plausible import (
 from notewell.redaction.positions import position_spans
 from notewell.redaction.prefixed import prefixed_spans
 from notewell.redaction.private_keys import find_private_keys
+from notewell.redaction.recovery import listed_spans
 from notewell.redaction.rulebook import rulebook
-from notewell.redaction.seed_phrases import is_named_phrase, is_seed_phrase
+from notewell.redaction.seed_phrases import SEED_HEADING, is_named_phrase, is_seed_phrase
 from notewell.redaction.sentences import sentence_spans
 from notewell.redaction.tables import html_table_spans, table_spans
 from notewell.redaction.typed import typed_spans
@@ -169,8 +170,14 @@ def _secrets_of(rule: Rule, match: Any) -> Iterator[tuple[int, int, str]]:
 
 
 def _seeds(match: Any, rule: Rule) -> Iterator[tuple[int, int, str]]:
-    if is_seed_phrase(_text(match.group(1)), *_line_around(match)):
-        yield (*match.span(1), rule.kind)
+    before, after = _line_around(match)
+    start, end = match.span(1)
+    # `seed phrase armed auto …`: its name is no word of it.
+    named = SEED_HEADING.match(_text(match.group(1)))
+    for at in {start, start + (named.end() if named else 0)}:
+        phrase, heading = _text(match.string[at:end]), _text(match.string[start:at])
+        if is_seed_phrase(phrase, before + heading, after):
+            yield at, end, rule.kind
 
 
 def _is_secret(rule: Rule, value: str) -> bool:
@@ -211,6 +218,7 @@ _READERS: dict[Proof, Callable[[Any, Rule], Iterator[tuple[int, int, str]]]] = {
     "name": named_spans,
     "seed": _seeds,
     "prefixed": prefixed_spans,
+    "listed": listed_spans,
 }
 """What finds the secrets of a match, for proofs that look at more than its group 1."""
 

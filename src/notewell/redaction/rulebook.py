@@ -28,6 +28,7 @@ from notewell.redaction.places import (
 )
 from notewell.redaction.positions import POSITION_RULES
 from notewell.redaction.prefixed import PREFIXED_RULE
+from notewell.redaction.recovery import RECOVERY_RULE
 from notewell.redaction.seed_phrases import SEED_RULE
 from notewell.redaction.sentences import SENTENCE_RULE
 from notewell.redaction.standard_rules import STANDARD_RULES
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     *VENDOR_RULES,
     *STANDARD_RULES,
     SEED_RULE,
+    RECOVERY_RULE,
     *HEADER_RULES,
     *URL_RULES,
     *LINK_RULES,

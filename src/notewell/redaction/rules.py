@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Increase it with every change of a rule: sources indexed with other rules are read again."""
 
 BEGINS = r"(?:\b|\\[nrt])"
@@ -45,6 +45,7 @@ Proof: TypeAlias = Literal[
     "prefixed",
     "grouped",
     "words",
+    "listed",
 ]
 """What proves that a match is a secret:
 
@@ -75,6 +76,7 @@ sentence   a topic in its line or above it, and a value that is no word of a sen
 prefixed   the rest of a token looks generated, and its prefix is none of an id
 grouped    characters in groups that make no words
 words      as many words as a wallet has
+listed     lines of codes of one length
 """
 
 

@@ -13,19 +13,23 @@ from itertools import pairwise
 from notewell.redaction.plausible import word_set
 from notewell.redaction.rules import Rule
 
+SEED_HEADING = re.compile(
+    r"(?:(?:my|our|new|old|current|seed|mnemonic|recovery|backup|wallet|secret|phrase|words|paper"
+    r"|key)[ ])+"
+)
 COUNTS = frozenset({12, 15, 18, 21, 24})
 NAMED_COUNTS = COUNTS | {13, 25}
 """Electrum and Monero have one word more."""
 
 SEED_RULE = Rule(
     "seed-phrase",
-    r"(?:^|[\s\"'`:：=(])((?:[a-z]{3,8},?[ ]){11,23}[a-z]{3,8})(?:[.\"'`)\s;]|$)",
+    r"(?:^|[\s\"'`:：=(])((?:[a-z]{3,8},?[ ]){11,27}[a-z]{3,8})(?:[.\"'`)\s;]|$)",
     (),
     proof="seed",
     says="a recovery phrase of a wallet, 12 to 24 words",
 )
 _NAMES = re.compile(
-    r"(?i)seed|mnemonic|recovery|wallet|phrase|bip-?39|助记词|恢复短语|シード|니모닉|\bwords\b"
+    r"(?i)seed|mnemonic|recovery|wallet|phrase|bip-?39|paper.?key|keybase|助记词|恢复短语|シード|니모닉|\bwords\b"
 )
 _GRAMMAR = word_set("the and for was are were from but has had his her its our their would which")
 _CODE_WORDS = word_set(
@@ -41,10 +45,12 @@ def is_seed_phrase(phrase: str, before: str, after: str) -> bool:
     words = phrase.replace(",", " ").split()
     if len(words) not in COUNTS or not _GRAMMAR.isdisjoint(words):
         return False
-    if _NAMES.search(before):
-        return True
     # A list of key words repeats and sorts them; a generator does neither.
     ordered = sum(one < other for one, other in pairwise(words))
+    if ordered == len(words) - 1:
+        return False
+    if _NAMES.search(before):
+        return True
     if len(set(words)) < len(words) * 3 // 4 or not 2 <= ordered <= len(words) - 3:
         return False
     alone = not before.strip(" \t>*-+|\"'`") and not after.strip(" \t.|\"'`")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from notewell.redaction.answers import corrected_in_line, replies
 from notewell.redaction.around import chosen_beside
 from notewell.redaction.asked import answers_below, listed_below
 from notewell.redaction.message_lines import body_at
@@ -178,6 +179,10 @@ def sentence_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
         line = whole + word + tail
         for span in chosen_beside(line, len(whole), len(whole) + len(word), body=body):
             yield *_in_bytes(line, span, line_at), SENTENCE_RULE.kind
+    turned = corrected_in_line(topic.before, topic.tail) if topic.group == "password" else ()
+    for is_before, (first, last) in turned:
+        text, offset, at = (whole, line_at, body) if is_before else (tail, end, 0)
+        yield *_in_bytes(text, (at + first, at + last), offset), SENTENCE_RULE.kind
     for span in behind(topic):
         yield *_in_bytes(tail, span, end), SENTENCE_RULE.kind
     for first, last in ahead(topic):
@@ -199,6 +204,7 @@ def _in_other_lines(topic: Topic, data: bytes, line_at: int, line_end: int) -> I
     for span in (
         *answers_below(topic.before, topic.tail, topic.group, below),
         *listed_below(topic.before, topic.word, topic.tail, topic.group, below),
+        *replies(topic.before, topic.word, topic.tail, topic.group, below),
     ):
         yield _in_bytes(below, span, line_end)
     if topic.group == "code":
@@ -322,7 +328,8 @@ def _phrases(tail: str, at: int) -> Iterator[Span]:
 
 
 def _taken(found: re.Match[str] | None, is_value: Callable[[str], bool]) -> Iterator[Span]:
-    if found and is_value(found["a"].rstrip(".:!?*_\\") or found["a"]):
+    is_call = found is not None and found.string.startswith("(", found.end("a"))
+    if found and not is_call and is_value(found["a"].rstrip(".:!?*_\\") or found["a"]):
         yield _trimmed(found, "a")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 PASSWORDS = "|".join((
     r"pass ?words?\b|pass ?phrase|pass-?code|passwd|passwrd|pasword|passowrd|passwort|paßwort|kennwort|p@ss\b|\bp/w\b|\b(?:pw|pwd|psw|passw|mdp|ww|psk)s?\b|\bpa?s{1,3}(?:[or]{0,3}w[or]{0,4}|w?[or]{2,4})d?[dt]\b|\bkennw?\.|\bpassw\.|pass[ ]?(?:4|for)[ ]|(?:memorable|secret|safe|code)[ -]?word\b|(?:mot|parola) d['e][ ]?(?:code|ordine)|palabra clave",
     "mots? de passe|contraseñ|contrasen|palavra-passe|senha|wachtwoord|lösenord|losenord|adgangskode|kodeord|passord|salasana",
-    r"пасс?[ув]орд|\bš?ifra\b|\bšifr[aeu]\b|jelsz[óoa]|şifre|sifre|\bparol|hasł[oa]|\bhasl[oa]\b|\bhesl[oa]|\bgeslo|lozink|zaporka|mật khẩu|kata sandi|\bsandi|\bclave\b|codice segreto",
+    r"пасс?[ув]орд|\bš?ifra\b|\bšifr[aeu]\b|jelsz[óoa]|şifre|sifre|\bparol|hasł[oa]|\bhasl[oa]\b|\bhesl[oae]|\bgeslo|lozink|zaporka|mật khẩu|kata sandi|\bsandi|\bclave\b|codice segreto",
     "парол|лозинк|κωδικ|συνθηματικ|密码|密碼|口令|提取码|パスワード|パスコード|パスフレーズ|비밀번호|비번|암호|패스워드|كلمة (?:ال)?(?:مرور|سر)|باسورد|पासवर्ड|รหัสผ่าน|סיסמ[הא]",
 ))  # fmt: skip
 """Regular expressions of RE2, without case."""
@@ -22,7 +22,7 @@ NETWORK_KEYS = (
     r"|wifi-?(?:sleutel|nøkkel|nyckel|kulcs|avain|kode[nt]?|code|koden)|ключ (?:от )?(?:wi-?fi|вайфая)|klucz (?:do )?wi-?fi"
 )
 KEYS = r"\b(?:api|license|licence|product|recovery|master|encryption|access|auth|bearer)[ -](?:key|token|secret)\b|client secret|cl[ée] (?:d['’])?api|密钥|密鑰"
-LOGINS = r"\blog-?ins?\b|\blog(?:ged)? (?:in|into)\b|\bsign (?:in|into)\b|\bcred(?:s|entials?)\b|zugangsdaten|zugang\b|anmeld|identifiants?|credenciales|credenziali|credenciais|inloggegevens|inloggen|logowani|\bentra com\b|\baccedi\b|connecte-toi|einloggen|логин|вход|логін|oturum|giriş|belépés|přihl|innlogging|inloggning|kirjautu|σύνδεση|đăng nhập|masuk|autentific|账号|ログイン|로그인"
+LOGINS = r"\blog-?ins?\b|\blocked out of\b|\blog(?:ged)? (?:in|into)\b|\bsign (?:in|into)\b|\bcred(?:s|entials?)\b|zugangsdaten|zugang\b|anmeld|identifiants?|credenciales|credenziali|credenciais|inloggegevens|inloggen|logowani|\bentra com\b|\baccedi\b|connecte-toi|einloggen|логин|вход|логін|oturum|giriş|belépés|přihl|innlogging|inloggning|kirjautu|σύνδεση|đăng nhập|masuk|autentific|账号|ログイン|로그인"
 MENDED = r"\bsorry\b|\bno wait\b|\boops\b|\bi meant\b|\bscratch that\b|\bwait,? no\b|entschuldigung|désolé|\bpardon\b|\bperdón|\bscusa|desculp|\bsorry,|извини|прости|beklager|förlåt|\bbocs|anteeksi|\bpardon|özür|maaf|xin lỗi|przepraszam|promiň|scuze|συγγνώμη|вибач|抱歉|ごめん|미안"
 NETWORKS = r"\bwi-?fi\b|\bwlan\b|\bssid\b|\bguest network\b|вайфай|wifin|와이파이|无线"
 

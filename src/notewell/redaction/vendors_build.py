@@ -96,7 +96,7 @@ CODE_HOSTING = (
     token("clojars-token", "CLOJARS_", r"[a-z0-9]{60}"),
     token("docker-token", "dckr_pat_ dckr_oat_", r"[A-Za-z0-9_-]{20,}"),
     token("artifactory-key", "AKCp", r"[A-Za-z0-9]{69,}\b"),
-    token("artifactory-token", "cmVmdGtu", r"[A-Za-z0-9]{50,}"),
+    token("artifactory-token", "cmVmd", r"[A-Za-z0-9]{59}\b")._replace(proof="random"),
     token("circleci-token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{20,}_[a-f0-9]{40}"),
     token("buildkite-token", "bkua_ bkat_ bkct_ bkaj_", r"[A-Za-z0-9]{40,}"),
     token("sonar-token", "squ_ sqp_ sqa_", r"[a-f0-9]{40}\b"),

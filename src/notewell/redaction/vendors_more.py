@@ -107,6 +107,8 @@ MORE_PAYMENTS = (
 )
 
 MORE_WORK = (
+    token("portainer-token", "ptr_", r"[A-Za-z0-9+/]{43}="),
+    token("lark-token", "t-g1 u-g1", r"[A-Za-z0-9]{36,40}\b")._replace(proof="random"),
     token("linear-key", "lin_wh_", _HEX + "{40,}"),
     Rule("ghost-key", BEGINS + r"([a-f0-9]{24}:[a-f0-9]{64})\b", ()),
     token("prismic-token", "MC5", r"[A-Za-z0-9._-]{40,}")._replace(proof="random"),
@@ -121,6 +123,7 @@ MORE_MONITORING = (
         "growthbook-key", "secret_admin_ secret_readonly_ secret_user_ key_prod_", _AN + "{20,}"
     ),
     token("devcycle-key", "dvc_server_ dvc_mobile_ dvc_client_", r"[A-Za-z0-9_-]{20,}"),
+    token("sentry-token", "sntrya_ sntryu_", _HEX + "{64}"),
     token("thingspeak-key", "api_key=", r"[A-Z0-9]{16}\b")._replace(proof="token"),
     token("ubidots-token", "BBFF- BBUS-", _AN + "{30,}"),
 )
