@@ -70,8 +70,6 @@ _DASH = compile_later(r"(?:^|[ ])[-–—][ ]+[\"'`*“„«]*$")
 _MESSAGE_ENDS = compile_later(
     rf"(?i)[!]?[ \t]*(?:\r?\n|$|,[ ]|[:;]-?[)(DP]|[(]|[ ]?[-–—][ ]|(?:{COURTESY})(?![\w-]))"
 )
-_YAML_TAG = compile_later(r"!{1,2}[A-Za-z]\w*[ \t]+[^\s!]")
-"""`!vault_ref kv/db`: what follows says where the value is. `!!str` was read as a part of the sign."""
 _LINE_ENDS = compile_later(r"[ \t]*(?:\r?\n|$|#|;|//|--|\()")
 _ITEM = compile_later(
     r"[\s>*+|#$⎿-]*(?:\d+[.)→]|[\w./-]+:\d+[:-])?"
@@ -86,8 +84,6 @@ _IDENTIFIER_AFTER = (b"(", b".", b"[", b",", b")", b"=")
 
 def is_labelled_secret(label: PasswordName, value: ValuePlace) -> bool:
     text = label.tail[value.start : value.end]
-    if not value.quoted and _YAML_TAG.match(label.tail, value.start):
-        return False
     if value.quoted and " " in text:
         return value.tie != "next" and not _is_ordinary(label.name) and is_passphrase(text)
     if not is_weak_password(text):

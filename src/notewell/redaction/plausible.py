@@ -50,6 +50,8 @@ QUALIFIERS = word_set(
 STRONG_SYMBOLS = frozenset("!@#$%^&*+=?~")
 
 # Short words count only as whole words: `your-key` is a placeholder, `aYourB` may be random.
+_TAG = re.compile(r"![a-z]+(?:[_:-][a-z]+)+")
+"""Of YAML: `!vault_ref kv/db` says where the value is."""
 _PLACEHOLDER = re.compile(
     r"(?i:example|placeholder|redacted|changeme|change[-_]me|insert[-_]|replace[-_]|dummy"
     r"|(?:^|[-_])(?:your|my|some|fake|sample|todo|demo|mock)(?:[-_]|$))"
@@ -125,7 +127,7 @@ def is_placeholder(value: str) -> bool:
     if len(value) in {6, 7, 8} and value.isalpha():
         least = 4  # `naranja`
     few = len(set(value)) < least
-    if few or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
+    if few or _TAG.fullmatch(value) or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
         return True
     return bool(_PLACEHOLDER.search(value) or _VARIABLE.fullmatch(value))
 
