@@ -86,6 +86,20 @@ def test_the_keyboard_reaches_every_view_and_walks_through_hits(visit: Visit) ->
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_a_search_that_begins_while_a_note_opens_does_not_take_the_address(visit: Visit) -> None:
+    page = visit.page()
+    page.get_by_label("Search the memory").fill("zebra")
+    expect(page.locator(".hits .hit a").first).to_be_visible()
+    page.evaluate(
+        """() => {
+          location.hash = "#notes/MEMORY.md";
+          document.querySelector("#main form").requestSubmit();
+        }"""
+    )
+    expect(page).to_have_url(re.compile("#notes/MEMORY.md"))
+    expect(page.locator("#main")).to_contain_text("What lasts")
+
+
 def test_a_note_closed_before_the_list_arrives_still_gets_the_focus(visit: Visit) -> None:
     page = visit.context("admin", viewport=NARROW).new_page()
     waiting: list[Route] = []

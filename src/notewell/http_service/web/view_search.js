@@ -5,7 +5,7 @@ import { get, post } from "./api.js";
 import { el, fill, icon, settled } from "./dom.js";
 import { counted, took } from "./format.js";
 import { answer, noticed, shares } from "./hits.js";
-import { place } from "./places.js";
+import { place, route } from "./places.js";
 import { asker, empty } from "./states.js";
 import { fromAddress, summary, toAddress, tuning } from "./tuning.js";
 
@@ -277,6 +277,8 @@ class SearchView {
   /** Keeps the URL up to date, so that it can be shared; without a new history entry. */
   remember() {
     this.query = this.field.value.trim();
+    // A note that was just opened is in the address before this view is closed.
+    if (route().view !== "search") return;
     const second = this.b && { compare: "1", ...toAddress("b", this.b) };
     history.replaceState(
       null,
