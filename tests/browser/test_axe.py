@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious in any view, light or dark.
+"""axe-core finds nothing serious in any view, light or dark, on a desktop and a phone.
 
 It comes from npm when the checks are set up (NOTEWELL_TEST_NODE_MODULES), and is run through the
 debugger, which the page's policy does not bind; the page itself stays under its policy.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from playwright.sync_api import ViewportSize
 from tests.browser.visit import VIEWS, Visit, settled, theme
 
 MODULES = os.environ.get("NOTEWELL_TEST_NODE_MODULES", "")
 AXE = Path(MODULES) / "axe-core" / "axe.min.js"
+DESKTOP, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)
 GRAVE = ("serious", "critical")
 PLACES = (
     *VIEWS,
@@ -28,10 +31,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("wanted", ["light", "dark"])
-def test_every_view_can_be_used_by_everybody(visit: Visit, wanted: str) -> None:
-    page = visit.page()
-    theme(page, "dark" if wanted == "dark" else "light")
+def test_every_view_can_be_used_by_everybody(
+    visit: Visit, wanted: Literal["light", "dark"], viewport: ViewportSize
+) -> None:
+    page = visit.page(viewport=viewport)
+    theme(page, wanted)
     found = []
     for place in PLACES:
         visit.open(page, place)
