@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -54,7 +53,7 @@ class Terminal:
         """Read on until this is shown; what was shown since the last answer."""
         while text not in self.shown[self._read_to :]:
             if not self._read():
-                pytest.fail(f"it ended before {text!r}:\n{self.shown}")
+                self._fail(f"it ended before {text!r}")
         return self.shown[self._read_to :]
 
     def answer(self, question: str, typed: str) -> str:
@@ -75,11 +74,17 @@ class Terminal:
     def _read(self) -> bool:
         ready, _, _ = select.select([self._ours], [], [], LIMIT_S)
         if not ready:
-            self._process.send_signal(signal.SIGKILL)
-            pytest.fail(f"it neither ended nor asked:\n{self.shown}")
+            self._fail("it neither ended nor asked")
         try:
             data = os.read(self._ours, READ_BYTES)
         except OSError:  # Linux: the other side is closed.
             return False
         self.shown += data.decode(errors="replace").replace("\r\n", "\n")
         return bool(data)
+
+    def _fail(self, why: str) -> NoReturn:
+        # A process that is left over would fail a later test with a warning about it.
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+        pytest.fail(f"{why}:\n{self.shown}")

@@ -124,20 +124,19 @@ def test_a_user_can_stop_at_every_question(
 
 
 def test_an_interrupted_index_goes_on_where_it_stopped(home: Path) -> None:
+    # Seconds of work on any machine: the interrupt must come while most of it is left.
     for number in range(60):
         text = "".join(
-            f"# Part {number}.{one}\n\nbackup {one} of {number}\n\n" for one in range(9)
+            f"# Part {number}.{one}\n\nbackup {one} of {number}\n\n" for one in range(60)
         )
         (home / "vault" / f"{number}.md").write_text(text, encoding="utf-8")
     dialog = terminal(home, "vault")
     dialog.answer("Write ~/vault", "y\n")
     dialog.answer("every folder", "n\n")
     dialog.answer("Index", "\n")
-    dialog.answer("vectors, ", INTERRUPT)
+    dialog.answer(" vectors", INTERRUPT)
     assert dialog.end() == 130
     assert "done: a part of the index; it goes on from there" in dialog.shown
-    assert "/s, " in dialog.shown
-    assert " s left" in dialog.shown
     assert f"left: notewell index -w {home / 'vault'}" in dialog.shown
     done = subprocess.run(
         [sys.executable, "-m", "notewell", "index", "--json", "-w", str(home / "vault")],
