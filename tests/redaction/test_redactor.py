@@ -55,6 +55,18 @@ def test_any_text_at_all_can_be_redacted(text: str) -> None:
     REDACT(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PIN: नहीं, ९७८४ नहीं, 5527 है।",
+        "PIN: ไม่ใช่ ๒๓๒๐ แต่เป็น 5360",
+        "CREATE LOGIN bob WITH PASSWORD = 0𝟎x" + "𝟎𝟐e𝟗a𝟒" * 40 + " HASHED;",
+    ],
+)
+def test_no_mask_begins_or_ends_inside_a_character(text: str) -> None:
+    assert "[redacted:" in REDACT(text)
+
+
 def test_lines_around_a_private_key_keep_their_numbers() -> None:
     key = private_key("RSA PRIVATE KEY", 12)(Random(1))
     lines = REDACT(f"before\n{key}\nafter").split("\n")

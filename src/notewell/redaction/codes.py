@@ -181,8 +181,10 @@ def code_line_spans(match: Any, _: Rule) -> Iterator[tuple[int, int, str]]:
 
 
 def _in_bytes(text: str, span: tuple[int, int], offset: int) -> tuple[int, int, str]:
+    """A digit may have several bytes: `९७८४`."""
     first = offset + len(text[: span[0]].encode("utf-8", "surrogateescape"))
-    return first, first + span[1] - span[0], CODE_RULE.kind
+    value = text[span[0] : span[1]].encode("utf-8", "surrogateescape")
+    return first, first + len(value), CODE_RULE.kind
 
 
 def code_behind(before: str, name: str, tail: str) -> tuple[int, int] | None:

@@ -131,7 +131,21 @@ def find_secrets(data: bytes) -> list[SecretSpan]:
     if spans and MASK_BEGINS in data:
         masks = [match.span() for match in rulebook().masks.finditer(data)]
         spans = _outside(masks, spans)
-    return _merged(spans)
+    return _merged((rank, _whole(data, span)) for rank, span in spans)
+
+
+def _whole(data: bytes, span: SecretSpan) -> SecretSpan:
+    """Some rules read a limited number of bytes, which may end inside a character."""
+    start, end = span.start, span.end
+    while start and _continues(data, start):
+        start -= 1
+    while _continues(data, end):
+        end += 1
+    return SecretSpan(start, end, span.kind)
+
+
+def _continues(data: bytes, at: int) -> bool:
+    return b"\x80" <= data[at : at + 1] < b"\xc0"
 
 
 def _outside(
