@@ -67,17 +67,20 @@ def corrected_in_line(before: str, tail: str) -> Iterator[tuple[bool, Span]]:
     line = before + tail
     if len(line) > MAX_VALUE_LINE_CHARS or is_program(line) or _OF_SOMETHING.match(tail):
         return
-    chosen = sum(look_of(found[0].rstrip(".!")) is not None for found in _TOKEN.finditer(line))
     found = _NEGATED.search(tail)
-    if found and is_weak_password(found["a"]) and (chosen or is_code(found["a"])):
+    if found and is_weak_password(found["a"]) and (is_code(found["a"]) or _has_chosen(line)):
         yield False, found.span("a")
-    if chosen and (found := _NEITHER.search(before)):
+    if (found := _NEITHER.search(before)) and _has_chosen(line):
         yield from ((True, found.span(one)) for one in "ab" if is_weak_password(found[one]))
     found = _BECAME.match(tail)
     is_sure = found is not None and (found["to"] not in _LOOSE or look_of(found["a"]) is not None)
     if found and is_sure and _CHANGE.search(line) and is_weak_password(found["a"]):
         yield False, found.span("a")
     yield from ((True, span) for span in _first(before))
+
+
+def _has_chosen(line: str) -> bool:
+    return any(look_of(found[0].rstrip(".!")) is not None for found in _TOKEN.finditer(line))
 
 
 def _first(before: str) -> Iterator[Span]:

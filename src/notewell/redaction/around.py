@@ -101,6 +101,8 @@ def look_of(value: str) -> Look | None:
     """How much a value looks like a password that somebody chose; None for a word, a name or a number."""
     if not MIN_CHOSEN_CHARS <= len(value) <= MAX_CHOSEN_CHARS or not value[:4].isascii():
         return None
+    if value.isalpha() and value[1:].islower():
+        return None  # A word, as most are: the tests below would say the same.
     if _NO_PASSWORD.fullmatch(value) or names_a_secret(value.lower()):
         return None
     strength = password_strength(value)

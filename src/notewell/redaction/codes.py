@@ -100,19 +100,17 @@ _CODE_LINE = compile_later(
 CODE_LINE_RULE = Rule(
     "pin",
     rf"(?:{_OPENING})[^\n]*?\d{{4}}",
-    (
-        "door", "gate", "safe", "alarm", "locker", "intercom", "garage", "shed", "lock", "barrier", "entrance", "elevator", "lift", "keypad", "panel", "tür", "tor", "pforte", "tresor", "schließfach",
-        "porte", "portail", "coffre", "interphone", "digicode", "portal", "puerta", "caja", "portón", "garaje", "porta", "portão", "cofre", "cancello", "allarme", "cassaforte", "citofono", "deur", "poort", "kluis",
-        "drzwi", "bramy", "domofonu", "sejfu", "dveř", "brán", "двер", "ворот", "домофон", "подъезд", "сейф", "kapı", "dörren", "larm", "oven", "ajtó", "kapu", "ușă", "poartă", "cửa", "pintu",
-    ),
+    (),
     any_case=True,
     proof="code-line",
     says="a number in a short line about a code and a door, in seventeen languages",
-)  # fmt: skip
+)
+_DEAR = ("first", "favorite", "favourite", "childhood", "best")
+_THINGS = "pet car school teacher job street friend city town book film movie food boss concert color colour team hero nickname".split()  # noqa: SIM905
 PET_RULE = Rule(
     "security-answer",
-    r"\b(?:first|favou?rite|childhood|best)[ ](?:pet|car|school|teacher|job|street|friend|city|town|book|film|movie|food|boss|concert|colou?r|team|hero|nickname)\w{0,2}(?:'s name|[ ]name)?[ ]*(?:\?|:|=|[-=]>|→|[ ]is|[ ]was)+[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{3,40})[^\n]{0,20}?(?:security|secret|recovery|reset|bank|answer|question)",
-    ("first ", "favorite ", "favourite ", "childhood ", "best "),
+    rf"\b(?:{'|'.join(_DEAR)})[ ](?:{'|'.join(_THINGS)})\w{{0,2}}(?:'s name|[ ]name)?[ ]*(?:\?|:|=|[-=]>|→|[ ]is|[ ]was)+[ ]*[\"'`*“]*([^\s\"'`*“”,;()?:]{{3,40}})[^\n]{{0,20}}?(?:security|secret|recovery|reset|bank|answer|question)",
+    tuple(f"{which} {thing}" for which in _DEAR for thing in _THINGS),
     any_case=True,
     proof="answer",
     says="`first pet? … (security answer)`",

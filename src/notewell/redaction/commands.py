@@ -19,6 +19,14 @@ _GENERATED = (
     r"|credential|signing-key|account-key|encryption-key|client[-_]?secret|pat)"
 )
 
+_GENERATED_ENDS = (
+    "token secret clientsecret key apikey accesskey authkey authtoken secretkey privatekey credential pat".split()  # noqa: SIM905
+)
+
+
+def _flags(*names: str) -> tuple[str, ...]:
+    return tuple(f"{sign}{name}" for name in names for sign in "-_")
+
 
 def command(names: str, flags: str, *, attached: bool = False) -> Rule:
     """The value of one of `flags` (a pattern) of one of the commands (separated by spaces)."""
@@ -162,7 +170,7 @@ COMMAND_RULES = (
     Rule(
         "command-password",
         rf"\bftp\b[^\n]*\buser\s+[\w.@-]+\s+{VALUE}",
-        ("user ",),
+        ("ftp",),
         proof="password",
     ),
     Rule(
@@ -189,16 +197,18 @@ COMMAND_RULES = (
     Rule(
         "command-password",
         rf"{_FLAG}{_HIDDEN}(?:[ \t]+|=)" + VALUE,
-        ("pass", "pwd", "-pw"),
+        _flags("pass", "pwd", "pw", "storepass", "keypass"),
         any_case=True,
         proof="password",
+        says="`--password …`",
     ),
     Rule(
         "command-token",
         rf"{_FLAG}{_GENERATED}[ \t]+" + VALUE,
-        ("-token", "_token", "secret", "key", "credential", "-pat"),
+        _flags(*(f"{name}{end}" for name in _GENERATED_ENDS for end in " \t")),
         any_case=True,
         proof="argument",
+        says="`--token …`, `--api-key …`",
     ),
     Rule(
         "command-token",

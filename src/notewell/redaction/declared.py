@@ -70,7 +70,7 @@ DECLARED_RULES = (
     Rule(
         "",
         rf"{_NAME}(?:{_TYPE}[ \t]*:?=[ \t]*{_WRAPPER}?|{_SIGN}{_WRAPPER}){_VALUE}",
-        TELLING,
+        (),
         any_case=True,
         proof="declared",
         says='a declared value: `let api_key: &str = "…"`, `token = SecretStr("…")`',
@@ -143,7 +143,7 @@ DECLARED_RULES = (
     Rule(
         "",
         rf"{_LINE}{_NAME}[ \t]+(?:{_VALUE}|{_BARE})[ \t]*(?:;|$)",
-        TELLING,
+        (),
         any_case=True,
         proof="directive",
         says="a directive that is the name itself: `auth_token …;`",

@@ -211,28 +211,7 @@ HOST_PAIR_RULE = Rule(
     "password",
     r"(?:\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?|https?://[^\s()\"'<>]+|\b[a-z][\w-]*(?:\.[\w-]+)*\.(?:lan|local|internal|example|home\.arpa|svc|corp|test|intern)\b)[ ,]{1,2}(?:->[ ]?|→[ ]?|as[ ])?[(\[]?"
     r"[A-Za-z][\w.-]{1,30}(?::|[ ]?/[ ]?|,[ ])([^\s\"'`<>|,;/)]{4,60})(?:[)\]\s,;.]|$)",
-    (
-        "://",
-        ".1",
-        ".2",
-        ".3",
-        ".4",
-        ".5",
-        ".6",
-        ".7",
-        ".8",
-        ".9",
-        ".0",
-        ".lan",
-        ".local",
-        ".internal",
-        ".example",
-        ".arpa",
-        ".svc",
-        ".corp",
-        ".test",
-        ".intern",
-    ),
+    (),
     proof="pair",
     says="a host, a user and a password: `10.0.0.4 anna:…`, `http://10.0.0.4 (anna, …)`",
 )
@@ -250,8 +229,11 @@ CONNECTED_RULE = Rule(
     (" as ", " user ", " als ", " como ", " come "),
     any_case=True,
     proof="argument",
+    also=(
+        "rdp", "ssh", "vnc", "ftp", "telnet", "log in", "login", "connect", "sign in", "vpn", "smb", "imap", "nas", "anmelden", "verbinden",
+    ),
     says="`ssh to the nas as anna with …`",
-)
+)  # fmt: skip
 MENDED_RULE = Rule(
     "password",
     r"(?:sorry|no wait|oops|correction|i meant|scratch that|wait,? no|since then|until [\d-]+, since then|désolé|perdón|scusa|entschuldigung)[,:]?[ ]+(?:(?:it['’]?s|its|it is|jetzt ist es|c['’]est|es|is|now|actually|rather)[ ]+){0,2}"

@@ -198,6 +198,7 @@ TOOL_RULES = (
         ("x-", "-token", "api-key", "authorization"),
         any_case=True,
         proof="argument",
+        also=tuple(f"{name}{sign}" for name in ("token", "key", "secret", "auth", "password", "authorization") for sign in (":", "\":", "':", " :", "\" :", "' :")),
         says="`X-Api-Key: …`, `Authorization: Bearer …`",
     ),
 )  # fmt: skip

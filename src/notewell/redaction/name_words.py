@@ -13,9 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from notewell.redaction.plausible import QUALIFIERS, word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Head: TypeAlias = Literal["password", "secret", "token", "key"]
 
@@ -98,10 +101,17 @@ def name_patterns() -> tuple[str, ...]:
     )
 
 
+def _begins(word: str) -> Iterator[str]:
+    """The first two parts of a word, however they are joined: one part may be an ordinary word."""
+    first, gap, rest = word.partition("_")
+    signs = ("", " ", "_", ".", "-") if gap else ("",)
+    return (first + sign + rest.partition("_")[0] for sign in signs)
+
+
 def name_literals() -> tuple[str, ...]:
     """A text without any of these has no such name."""
     spelt = {word for words in _SPELLINGS.values() for word in words.split()} - {*_SHORT}
-    longest = {max(word.split("_"), key=len) for word in spelt}
+    spelt = {joined for word in spelt for joined in _begins(word)}
     ends = (
         ("", "_"),
         ("", "-"),
@@ -113,7 +123,7 @@ def name_literals() -> tuple[str, ...]:
         ("", "secr"),
     )
     short = (f"{before}{word}{behind}" for word in _SHORT for before, behind in ends)
-    return (*sorted(longest), *_PARTS_OF_LONG.split(), *short)
+    return (*sorted(spelt), *_PARTS_OF_LONG.split(), *short)
 
 
 _MODIFIERS = folded_set(

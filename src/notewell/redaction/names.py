@@ -88,7 +88,7 @@ NAME_RULES = (
     Rule(
         "",
         rf"<(?:[a-z]+>)?{_NAME}(?:</t[hd]>\s*<td|</dt>\s*<dd)?>\s*()()()([^\s<>]+)</",
-        (">",),
+        (),
         any_case=True,
         proof="name",
         says="the content of an element: `<password>…</password>`",

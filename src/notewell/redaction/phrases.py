@@ -180,6 +180,8 @@ def _is_secret(name: re.Match[str], tie: Tie, value: str, strength: Strength) ->
 _QUOTE = "[\"'`*“„«]*"
 _WORD_VALUE = rf"{_QUOTE}([^\s\"'`<>|,;/“”（）()。，、；：]+)"
 _USER = r"[\w.@-]+"
+_SIGNS = " \t:：=-.@\"'`*“„«"
+"""What can stand behind `conta`, which many words begin with."""
 
 ACCOUNT_RULES = (
     Rule(
@@ -189,7 +191,7 @@ ACCOUNT_RULES = (
         rf"[:：=-]?[ \t]*{_QUOTE}{_USER}{_QUOTE}"
         r"(?:\s*/\s+|/|:|\s-\s|\s(?:and|und|et|y|e|i|with|mit|avec|con)\s)"
         rf"\s*{_WORD_VALUE}(?:[\s.,;!)\"'`]|$)",
-        tuple(ACCOUNTS.replace("(?:", "").replace(")?", "").split("|")),
+        (*ACCOUNTS.replace("|conta|", "|").split("|"), *(f"conta{sign}" for sign in _SIGNS)),
         any_case=True,
         proof="account",
         says="user and password in one breath: `login anna / …`",

@@ -17,14 +17,16 @@ URL_RULES = (
         ("://",),
         any_case=True,
         proof="place",
+        also=("@",),
     ),
     Rule(
         "url-password",
         r"://[^\s/:@\"'`<>]*:([^\s\"'`<>@]*[!#$%^&*?=+][^\s\"'`<>@]*)@[\w.-]+",
         ("://",),
         proof="password",
+        also=("@",),
     ),
-    Rule("url-token", r"https?://([A-Za-z0-9_-]{16,})@[\w.-]+", ("://",), proof="random"),
+    Rule("url-token", r"https?://([A-Za-z0-9_-]{16,})@[\w.-]+", (), proof="random"),
     Rule(
         "url-token",
         r"[?&#;](?:code|auth|key|sig|signature|sid|session|hash|access|ticket|otp|jwt|apikey|passcode)"
@@ -73,6 +75,16 @@ LINK_RULES = (
         ("reset", "verify", "confirm", "activate", "magic", "invite"),
         any_case=True,
         proof="token",
+        also=(
+            "/reset",
+            "/password",
+            "/verify",
+            "/confirm",
+            "/activate/",
+            "/magic",
+            "/invite/",
+            "/unsubscribe/",
+        ),
         says="the secret part of a link that resets a password or logs in",
     ),
 )
@@ -85,6 +97,7 @@ QUERY_RULES = (
         ("password",),
         any_case=True,
         proof="place",
+        also=("create", "alter", "grant", "encrypted", "with", "login", "set"),
     ),
     Rule(
         "sql-password",
@@ -99,7 +112,8 @@ FILE_RULES = (
     Rule(
         "settings-password",
         r"""key=["'][A-Za-z]*[Pp]assword["']\s+value=["']([^"'\s]+)""",
-        ("assword",),
+        ('assword"', "assword'"),
+        also=("value=",),
         proof="password",
     ),
     Rule(

@@ -1,12 +1,14 @@
 """All rules in one list, and the pass over a text that says which of them can match.
 
 Every literal that some rule requires is in an `re2.Set`, an automaton: it reads a text
-once, at about 250 MB/s, and reports which literals occur. A long text is read in blocks of whole
-lines, because a text of megabytes has every literal somewhere.
+once, at about 250 MB/s, and reports which literals occur. Rules without literals are in other
+sets, with their patterns. A long text is read in blocks of whole lines, because a text of
+megabytes has every literal somewhere.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -78,11 +80,11 @@ RULES: tuple[Rule, ...] = (
 BLOCK_BYTES = 8 * 1024
 """Measured: from 2 to 16 kB the speed is the same; one block for 20 MB is ten times slower."""
 
+BLOCKS_AT_ONCE = 32
+"""256 kB: they are copied, so not all of 20 MB."""
+
 MAX_MATCH_BYTES = 4 * 1024
 """How far a match can reach into the blocks behind its own."""
-
-GATES = 2
-"""Patterns without a literal are asked together. Measured: two automata, 240 MB/s; one, 180."""
 
 
 class Rulebook:
@@ -94,56 +96,63 @@ class Rulebook:
 
         self._re2 = re2
         self._compiled: dict[int, Any] = {}
-        # Two automata are faster than one: each stays small enough for its cache.
-        self._sets = [self._literal_set(any_case) for any_case in (False, True)]
-        self._always = {
-            RULES.index(LABEL_RULE),
-            RULES.index(CODE_RULE),
-            RULES.index(SENTENCE_RULE),
-        }
-        without = [
-            number
-            for number, rule in enumerate(RULES)
-            if not rule.literals and number not in self._always
-        ]
-        self._gates = [self._gate(without[part::GATES]) for part in range(GATES)]
+        # Nearly every block has a word that could be the name of a secret, and rows of words make
+        # an automaton large.
+        self._always = {RULES.index(rule) for rule in (LABEL_RULE, SENTENCE_RULE, SEED_RULE)}
+        every = [(number, rule) for number, rule in enumerate(RULES) if number not in self._always]
+        self._twice = {number for number, rule in every if rule.also}
+        # Some automata are faster than one: each stays small enough for its cache.
+        self._sets: list[tuple[Any, list[list[int]], list[list[int]]]] = []
+        for any_case in (False, True):
+            rules = [(number, rule) for number, rule in every if rule.any_case == any_case]
+            shapes = [(number, rule) for number, rule in rules if not rule.choosing]
+            literals = [(number, rule) for number, rule in rules if rule.choosing]
+            self._sets += map(self._set, (literals, shapes[::2], shapes[1::2]))
         self.masks = re2.compile(MASK)
 
-    def candidates(self, data: bytes) -> list[tuple[int, Rule, Any]]:
-        """The rules that could match, in order, with their numbers and compiled patterns."""
-        # Nearly every block has a word that could be the name of a secret.
-        numbers = set(self._always)
-        for literals, users in self._sets:
-            for hit in literals.Match(data) or ():  # RE2 returns None if nothing matches.
-                numbers.update(users[hit])
-        for gate, gated in self._gates:
-            if gate.search(data):
-                numbers.update(gated)
-        return [(number, RULES[number], self._pattern(number)) for number in sorted(numbers)]
+    def candidates(self, blocks: Sequence[bytes]) -> dict[int, list[int]]:
+        """The numbers of the rules that could match, in order, each with the numbers of the blocks
+        where it could."""
+        numbers = [set(self._always) for _ in blocks]
+        twice: list[set[int]] = [set() for _ in blocks]
+        # One automaton after the other over all blocks: it stays in the cache of the processor.
+        for patterns, users, also in self._sets:
+            for at, block in enumerate(blocks):
+                for hit in patterns.Match(block) or ():  # RE2 returns None if nothing matches.
+                    numbers[at].update(users[hit])
+                    twice[at].update(also[hit])
+        places: defaultdict[int, list[int]] = defaultdict(list)
+        for at in range(len(blocks)):
+            for number in numbers[at] - (self._twice - twice[at]):
+                places[number].append(at)
+        return dict(sorted(places.items()))
 
     def matches(self, data: bytes) -> Iterator[tuple[int, Rule, Any, int]]:
         """Every match of every rule, with the number of the rule, which is its rank, and where the
         text of the match begins in `data`."""
-        spans: dict[int, list[tuple[int, int]]] = {}
-        for start, end in lines_in_blocks(data):
-            # A part of its own: RE2 is slower in the middle of a longer text.
-            block = data[start:end] if len(data) > end - start else data
-            for number, rule, pattern in self.candidates(block):
-                if not rule.spans_lines:
-                    for match in pattern.finditer(block):
-                        yield number, rule, match, start
-                elif number in spans and spans[number][-1][1] == start:
-                    spans[number][-1] = (spans[number][-1][0], end)
-                else:
-                    spans.setdefault(number, []).append((start, end))
-        for number, parts in spans.items():
+        spans = lines_in_blocks(data)
+        over_lines: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for first in range(0, len(spans), BLOCKS_AT_ONCE):
+            part = spans[first : first + BLOCKS_AT_ONCE]
+            # Texts of their own: RE2 is slower in the middle of a longer text.
+            blocks = [data[start:end] for start, end in part]
+            for number, places in self.candidates(blocks).items():
+                rule = RULES[number]
+                if rule.spans_lines:
+                    over_lines[number] += [part[at] for at in places]
+                    continue
+                pattern = self._pattern(number)
+                for at in places:
+                    for match in pattern.finditer(blocks[at]):
+                        yield number, rule, match, part[at][0]
+        for number, parts in over_lines.items():
             yield from self._over_lines(data, number, parts)
 
     def _over_lines(
         self, data: bytes, number: int, parts: list[tuple[int, int]]
     ) -> Iterator[tuple[int, Rule, Any, int]]:
         """Matches that begin in one of the parts; they may end behind it."""
-        for start, end in parts:
+        for start, end in _joined(parts):
             limit = min(len(data), end + MAX_MATCH_BYTES)
             for match in self._pattern(number).finditer(data, start, limit):
                 if match.start() >= end:
@@ -158,23 +167,35 @@ class Rulebook:
             self._compiled[number] = self._re2.compile(pattern)
         return self._compiled[number]
 
-    def _literal_set(self, any_case: bool) -> tuple[Any, list[list[int]]]:
-        """The literals of the rules, and for each the numbers of the rules that need it."""
-        users: dict[str, list[int]] = {}
-        for number, rule in enumerate(RULES):
-            for literal in rule.literals if rule.any_case == any_case else ():
-                users.setdefault(self._re2.escape(literal), []).append(number)
-        literals = self._re2.Set.SearchSet()
-        for literal in users:
-            literals.Add(f"(?i){literal}" if any_case else literal)
-        literals.Compile()
-        return literals, list(users.values())
+    def _set(self, rules: list[tuple[int, Rule]]) -> tuple[Any, list[list[int]], list[list[int]]]:
+        """Literals, or the patterns of rules that have none, and for each the numbers of the rules
+        that need it: as one of their literals, as one that they need, too."""
+        users: defaultdict[str, list[int]] = defaultdict(list)
+        also: defaultdict[str, list[int]] = defaultdict(list)
+        for number, rule in rules:
+            case = "(?i)" if rule.any_case else ""
+            for literal in rule.choosing:
+                users[case + self._re2.escape(literal)].append(number)
+            for literal in rule.also:
+                also[case + self._re2.escape(literal)].append(number)
+            if not rule.choosing:
+                users[case + rule.pattern].append(number)
+        patterns, found = list(dict.fromkeys([*users, *also])), self._re2.Set.SearchSet()
+        for pattern in patterns:
+            found.Add(pattern)
+        found.Compile()
+        return found, [users[one] for one in patterns], [also[one] for one in patterns]
 
-    def _gate(self, numbers: list[int]) -> tuple[Any, list[int]]:
-        """One pattern for several rules: where it does not match, none of them does."""
-        rules = [RULES[number] for number in numbers]
-        shapes = "|".join(f"(?{'i' if rule.any_case else ''}:{rule.pattern})" for rule in rules)
-        return self._re2.compile(shapes), numbers
+
+def _joined(parts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Neighbours as one."""
+    first, last = parts[0]
+    for start, end in parts[1:]:
+        if start > last:
+            yield first, last
+            first = start
+        last = end
+    yield first, last
 
 
 def lines_in_blocks(data: bytes) -> Sequence[tuple[int, int]]:

@@ -97,6 +97,19 @@ class Rule(NamedTuple):
     """Whether a match can reach over several lines."""
     says: str = ""
     """For the reference page: what is masked, if the kind does not tell."""
+    also: tuple[str, ...] = ()
+    """For a rule whose literals most texts have: a text must have one of these, too."""
+
+    @property
+    def choosing(self) -> tuple[str, ...]:
+        """The literals, unless words of any text have them (`path`): then the pattern chooses."""
+        return () if _PARTS_OF_WORDS.issuperset(self.literals) else self.literals
+
+
+_PARTS_OF_WORDS = frozenset((
+    "pat", "st.", "ser.", "cio", "ck-", "key-", "pubkey-", "key_", "sk_", "app-", "dataset-",
+    "re_", "live_", "test_", "access_", "code=", "-us", "+",
+))  # fmt: skip
 
 
 def token(kind: str, prefixes: str, body: str) -> Rule:

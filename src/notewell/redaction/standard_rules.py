@@ -248,7 +248,7 @@ STANDARD_RULES = (
     Rule(
         "url-token",
         r"https?://([0-9a-f]{32}):[0-9a-f]{32}@",
-        ("://",),
+        (),
         says="both keys of a Sentry DSN",
     ),
     Rule(

@@ -59,7 +59,7 @@ MESSAGING = (
     Rule(
         "webhook-address",
         r"https?://[^\s/]+/(?:webhook|webhook-test|hooks?|webhookb2|build_hooks|incoming|integrations/deploy)/([A-Za-z0-9@][A-Za-z0-9@/_-]{18,})",
-        ("hook", "incoming/", "integrations/deploy/"),
+        ("hook/", "hooks/", "webhook-test/", "webhookb2/", "incoming/", "integrations/deploy/"),
         proof="random",
     ),
     Rule(

@@ -29,7 +29,8 @@ MORE_BUILDS = (
     Rule(
         "kubeadm-token",
         r"(?:--token|--discovery-token)[ =]([a-z0-9]{6}\.[a-z0-9]{16})\b",
-        ("token",),
+        ("-token ", "-token="),
+        says="`kubeadm join --token …`",
     ),
     Rule(
         "rancher-token",
@@ -81,7 +82,20 @@ MORE_MESSAGES = (
     Rule(
         "webhook-address",
         r"https?://(?:[\w-]+\.)*(?:webhook\.site|requestbin\.[a-z]+|hookdeck\.com|svix\.com|workato\.com|tray\.io|ifttt\.com|activepieces\.com|powerplatform\.com|logic\.azure\.com|on-aws|integromat\.com)(?::\d+)?/[^\s\"'<>]*?([A-Za-z0-9_-]{20,})",
-        ("http",),
+        (
+            "webhook.site",
+            "requestbin.",
+            "hookdeck.com",
+            "svix.com",
+            "workato.com",
+            "tray.io",
+            "ifttt.com",
+            "activepieces.com",
+            "powerplatform.com",
+            "logic.azure.com",
+            "on-aws",
+            "integromat.com",
+        ),
         proof="random",
     ),
 )
