@@ -69,6 +69,22 @@ def test_the_same_matches_as_fts5_gives(view: SqliteView, question: str, limit: 
     assert kept == (counted, totals)
 
 
+@pytest.mark.parametrize("limit", [1, 7, 20, 500])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_arrays_have_the_same_matches_when_the_words_are_asked_again(
+    view: SqliteView, question: str, limit: int
+) -> None:
+    query = text_query(question, languages_of(view.having))
+    having = view.having([form for group in query.groups for form in group])
+    memo = view._memo
+    assert memo is not None
+    if not having:
+        return
+    assert view._long_lists(query, having, memo.postings(view._db), limit) is None
+    again = view._long_lists(query, having, memo.postings(view._db), limit)
+    assert again == view._counted(query, (), limit, None)
+
+
 @pytest.mark.parametrize("table", ["chunks_fts_docsize", "chunks_fts_data"])
 def test_an_index_that_lacks_its_counts_is_damaged(tmp_path: Path, table: str) -> None:
     (tmp_path / "notes" / "memory").mkdir(parents=True)

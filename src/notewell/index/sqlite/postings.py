@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from itertools import count, pairwise
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import apsw
 
@@ -25,12 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from notewell.core import TextQuery
+    from notewell.index.sqlite.posting_arrays import PostingArrays
 
 MOST_PLACES = 512
 """If the words of a question have more chunks, FTS5 is quicker."""
 KEPT_SIZES = 4096
 KEPT_PLACES = 60_000
 """Some 15 MB, in all memories of a process."""
+
+LEAST_ROWS, MOST_ROWS = 128, 16_384
+"""If the words of a question have so many chunks, arrays answer it: with fewer, dictionaries are
+quicker, and to read more would delay the question that reads them."""
+KEPT_ROWS = 400_000
+"""Some 16 MB, in all memories of a process."""
+ROWS_OF_A_WORD = 25
+"""The arrays of a word that one chunk has take as many bytes as these rows."""
+KEPT_ASKED = 4096
 
 PLACES_TABLE = """
 CREATE VIRTUAL TABLE temp.chunks_places USING fts5vocab (main, chunks_fts, instance);
@@ -39,8 +49,9 @@ CREATE VIRTUAL TABLE temp.chunks_places USING fts5vocab (main, chunks_fts, insta
 _AVERAGES = 1
 """The row of `chunks_fts_data` with the number of rows and words (FTS5's averages record)."""
 
-_K1, _B = 1.2, 0.75
-_HEADING_WEIGHT, _NAME_WEIGHT = 0.6, 0.4
+K1, B = 1.2, 0.75
+LEAST_IDF = 1e-6
+HEADING_WEIGHT, NAME_WEIGHT = 0.6, 0.4
 """FTS5's bm25, with the weights of `full_text.RANK`."""
 
 
@@ -77,9 +88,11 @@ class PostingReader:
 
     _states = count()
     _kept = LastValues[Posting](KEPT_PLACES)
+    _kept_arrays: ClassVar[LastValues[PostingArrays]] = LastValues(KEPT_ROWS)
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
+        self._asked: set[str] = set()
         self._state = next(self._states)
         self._sizes: dict[int, Sizes] = {}
         self._totals: Totals | None = None
@@ -91,22 +104,33 @@ class PostingReader:
         key = (self._state, form)
         return self._kept.get(key, chunks, lambda: _read_posting(self._db, form))
 
+    def arrays(self, having: Mapping[str, int]) -> dict[str, PostingArrays] | None:
+        """By the forms of a question. None if one of them is new: most questions of a process that
+        asks one, or after each commit, would wait for lists that nobody needs again."""
+        if not having.keys() <= self._asked:
+            if len(self._asked) > KEPT_ASKED:
+                self._asked.clear()
+            self._asked |= having.keys()
+            return None
+        from notewell.index.sqlite.posting_arrays import read_posting
+
+        totals = self.totals()
+        return {
+            form: self._kept_arrays.get(
+                (self._state, form),
+                chunks + ROWS_OF_A_WORD,
+                lambda form=form: read_posting(self._db, form, totals),  # type: ignore[misc]
+            )
+            for form, chunks in having.items()
+        }
+
     def sizes(self, ids: Iterable[int]) -> dict[int, Sizes]:
         if len(self._sizes) > KEPT_SIZES:
             self._sizes.clear()
         known = self._sizes
         missing = [chunk_id for chunk_id in ids if chunk_id not in known]
         if missing:
-            rows = select(
-                self._db,
-                "SELECT id, sz FROM carray(?) CROSS JOIN chunks_fts_docsize ON id = value",
-                (apsw.carray(array("q", sorted(missing))),),
-            )
-            if len(rows) < len(missing):  # FTS5 would say the same.
-                raise apsw.CorruptError("chunks_fts_docsize lacks rows of the index")
-            for chunk_id, packed in rows:
-                fields = _varints(packed)
-                known[chunk_id] = Sizes(fields[1], sum(fields))
+            known |= sizes_in(self._db, array("q", sorted(missing)))
         return known
 
     def body_sizes(self, ids: Iterable[int]) -> dict[int, int]:
@@ -130,14 +154,37 @@ _NOWHERE = Posting.of({}, {}, {})
 def _read_posting(db: apsw.Connection, form: str) -> Posting:
     body: dict[int, list[int]] = {}
     fields: dict[str, dict[int, float]] = {"heading": {}, "name": {}}
-    sql = "SELECT doc, col, offset FROM temp.chunks_places WHERE term = ?"
-    for chunk_id, column, place in select(db, sql, (form,)):
+    for chunk_id, column, place in select_places(db, form):
         if column == "body":
             body.setdefault(chunk_id, []).append(place)
         elif column != "source":  # Which only filters.
             chunks = fields[column]
             chunks[chunk_id] = chunks.get(chunk_id, 0) + 1
     return Posting.of(body, fields["heading"], fields["name"])
+
+
+def select_places(db: apsw.Connection, form: str) -> list[tuple[int, str, int]]:
+    """Chunk, column and place of each occurrence of a word."""
+    sql = "SELECT doc, col, offset FROM temp.chunks_places WHERE term = ?"
+    return cast("list[tuple[int, str, int]]", select(db, sql, (form,)))
+
+
+def sizes_in(db: apsw.Connection, ids: array[int]) -> dict[int, Sizes]:
+    """Of these chunks, which ascend."""
+    rows = select(
+        db,
+        "SELECT id, sz FROM carray(?) CROSS JOIN chunks_fts_docsize ON id = value",
+        (apsw.carray(ids),),
+    )
+    if len(rows) < len(ids):  # FTS5 would say the same.
+        raise apsw.CorruptError("chunks_fts_docsize lacks rows of the index")
+    return {chunk_id: _sizes_of(packed) for chunk_id, packed in rows}
+
+
+def _sizes_of(packed: bytes) -> Sizes:
+    # Of most chunks each number is a byte.
+    fields = packed if packed.isascii() else _varints(packed)
+    return Sizes(fields[1], sum(fields))
 
 
 def _varints(packed: bytes) -> list[int]:
@@ -175,16 +222,16 @@ def _rank_parts(posting: Posting, number: int, reader: PostingReader) -> Mapping
         totals, frequencies = reader.totals(), _frequencies(posting.counts)
         sizes, mean = reader.sizes(frequencies), totals.words / totals.chunks
         idf = log((totals.chunks - number + 0.5) / (number + 0.5))
-        idf = idf if idf > 0 else 1e-6
+        idf = idf if idf > 0 else LEAST_IDF
         for chunk_id, frequency in frequencies.items():
-            saturation = _K1 * (1 - _B + _B * sizes[chunk_id].all_fields / mean)
-            parts[chunk_id] = idf * (frequency * (_K1 + 1.0) / (frequency + saturation))
+            saturation = K1 * (1 - B + B * sizes[chunk_id].all_fields / mean)
+            parts[chunk_id] = idf * (frequency * (K1 + 1.0) / (frequency + saturation))
     return parts
 
 
 def _frequencies(counts: TermCounts) -> dict[int, float]:
     frequencies = {chunk_id: float(times) for chunk_id, times in counts.body.items()}
-    for field, weight in ((counts.heading, _HEADING_WEIGHT), (counts.name, _NAME_WEIGHT)):
+    for field, weight in ((counts.heading, HEADING_WEIGHT), (counts.name, NAME_WEIGHT)):
         for chunk_id, times in field.items():
             for _ in range(int(times)):  # Not multiplied: FTS5 adds one by one.
                 frequencies[chunk_id] = frequencies.get(chunk_id, 0.0) + weight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from array import array
 from sys import intern
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -29,7 +30,13 @@ from notewell.index.sqlite.full_text import (
     source_word,
 )
 from notewell.index.sqlite.inventory import SqliteInventory
-from notewell.index.sqlite.postings import MOST_PLACES, as_matches, best_chunks
+from notewell.index.sqlite.postings import (
+    LEAST_ROWS,
+    MOST_PLACES,
+    MOST_ROWS,
+    as_matches,
+    best_chunks,
+)
 from notewell.index.sqlite.schema import META_KEY, SCALE_KEY, SCHEMA
 from notewell.ports import CosineScale, WindowedVector
 from notewell.types import NoteStat, SessionFacts, Source, Span
@@ -342,12 +349,10 @@ class SqliteView:
         forms = [form for group in query.groups for form in group]
         # Of all sources: a term must weigh the same whichever source is searched.
         having = self.having(forms)
-        is_short = sum(having.values()) <= MOST_PLACES
-        if self._memo is not None and is_short and among is None and not filters:
-            reader = self._memo.postings(self._db)
-            matches, totals = self._short_lists(query, having, reader, limit)
-        else:
-            matches, totals = self._counted(query, filters, limit, among)
+        found = None
+        if self._memo is not None and among is None and not filters:
+            found = self._kept_lists(query, having, self._memo.postings(self._db), limit)
+        matches, totals = found or self._counted(query, filters, limit, among)
         chunks, words = (totals.chunks, totals.body_words) if matches else (0, 0)
         sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
         # A chunk is in one language, so nearly none has two forms of a term. Without a match the
@@ -377,10 +382,34 @@ class SqliteView:
         )
         return counter.matches([chunk_id for chunk_id, _ in rows]), counter.totals
 
+    def _kept_lists(
+        self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
+    ) -> tuple[TextMatches, Totals] | None:
+        """The same from lists of words that are kept; None if FTS5 is quicker."""
+        places = sum(having.values())
+        # numpy is not loaded for words alone.
+        if LEAST_ROWS < places <= MOST_ROWS and "numpy" in sys.modules:
+            found = self._long_lists(query, having, reader, limit)
+            if found is not None:
+                return found
+        if places <= MOST_PLACES:
+            return self._short_lists(query, having, reader, limit)
+        return None
+
+    def _long_lists(
+        self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
+    ) -> tuple[TextMatches, Totals] | None:
+        with our_errors(self.path):
+            postings = reader.arrays(having)
+            if postings is None:
+                return None
+            from notewell.index.sqlite.posting_arrays import matches_in
+
+            return matches_in(query, postings, limit), reader.totals()
+
     def _short_lists(
         self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
     ) -> tuple[TextMatches, Totals]:
-        """The same from lists that are kept."""
         with our_errors(self.path):
             postings = {
                 form: reader.posting(form, having.get(form, 0))
