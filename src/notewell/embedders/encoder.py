@@ -67,12 +67,13 @@ class Encoder:
         unloadable: tuple[type[Exception], ...] = (*foreign, LookupError)
         try:
             self._pieces = WordPiece.load(folder / "vocab.txt", folder / "traditional.tsv")
+            self._before_query = self._pieces.pieces(QUERY_PREFIX)
             self._session = self._open(packed=False)
         except unloadable as error:
             raise EmbedderFailed(PROVIDER, f"the model does not load: {error}") from error
 
     def vector(self, text: str, kind: Kind) -> Vectors:
-        before = self._pieces.pieces(QUERY_PREFIX) if kind == "query" else []
+        before = self._before_query if kind == "query" else []
         return _mean_of(self._states(self._pieces.pieces(text), before))
 
     def windowed(self, text: SplitText) -> WindowedVector:

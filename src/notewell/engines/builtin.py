@@ -105,7 +105,7 @@ class BuiltinEngine:
         self.embedder()
         if not self._sync_on_search:
             return None
-        return self.indexer.catch_up(vectors=not self.options(question).keyword_only)
+        return self.indexer.catch_up(vectors=not self._is_by_words(question))
 
     def search(self, question: Question) -> Answer:
         context = self.prepare(question)
@@ -191,8 +191,11 @@ class BuiltinEngine:
             folder=question.folder,
             running_session=question.running_session,
             filters=question.filters,
-            keyword_only=question.keyword_only or settings.keyword_only,
+            keyword_only=self._is_by_words(question),
         )
+
+    def _is_by_words(self, question: Question) -> bool:
+        return question.keyword_only or self._settings.keyword_only
 
     def get(self, path: str) -> str:
         return self.indexer.read(path)

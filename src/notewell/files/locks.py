@@ -82,10 +82,11 @@ class LockFailed(Exception):
 
 
 @contextlib.contextmanager
-def file_lock(path: Path, *, wait_s: float) -> Iterator[None]:
+def file_lock(path: Path, *, wait_s: float, names_holder: bool = True) -> Iterator[None]:
     """Hold the lock file `path`, which is made if it is missing and is never removed.
 
-    Removing it would let two processes hold two files of the same name.
+    Removing it would let two processes hold two files of the same name. Without `names_holder` it
+    stays empty: to write the name takes longer than to add a line to a log.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -95,11 +96,12 @@ def file_lock(path: Path, *, wait_s: float) -> Iterator[None]:
     try:
         give_to_owner(fd, path.parent.stat())
         try:
-            _acquire(fd, wait_s, names_holder=True)
+            _acquire(fd, wait_s, names_holder=names_holder)
         except OSError as error:
             raise LockFailed(path, error) from error
         try:
-            _write_holder(fd)
+            if names_holder:
+                _write_holder(fd)
             yield
         finally:
             _unlock(fd)

@@ -58,7 +58,8 @@ def state_lock(file: Path, *, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
     except OSError as error:
         raise StateNotWritable(str(lock), describe_os_error(error)) from error
     try:
-        with file_lock(lock, wait_s=wait_s):
+        # `StateBusy` does not say who holds it.
+        with file_lock(lock, wait_s=wait_s, names_holder=False):
             yield
     except LockTimeout as busy:
         raise StateBusy(str(lock), busy.waited_s) from None

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 SCORED_HITS = 24
 """The lines of so many hits are scored; a later hit shows its snippet, if there is room."""
 
-KEPT_CHARS = 1_000_000
-"""Lines of so many characters of notes are kept, with their words: 10 MB at most, in all memories
-of a process."""
+KEPT_CHARS = 4_000_000
+"""Lines of so many characters of notes are kept, with their words: 40 MB at most, in all memories
+of a process. The hits of a busy service are in a thousand notes."""
 
 REACH_LINES = 80
 """How far around a hit lines are fetched; `widen_passages` has hardly room for more."""

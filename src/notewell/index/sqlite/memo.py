@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from notewell.index.records import ChunkFacts, ChunkRun, StoredChunk
 
-KEPT_CHUNKS = 4096
-"""With their texts, for hits: some 8 MB, which all readers of a process share."""
+KEPT_CHUNKS = 16_384
+"""With their texts, for hits: some 32 MB, which all readers of a process share."""
 KEPT_FACTS = 32_768
 """Of chunks, for ranking: some 16 MB."""
 KEPT_WINDOWED = 32_768
@@ -33,7 +33,8 @@ TABLE_BYTES = 4_000_000
 KEPT_TABLE_BYTES = 8_000_000
 """Of all readers of a process."""
 FLOAT_BYTES = 8
-KEPT_NOTES = 512
+KEPT_NOTES = 4096
+"""Where the chunks of a note begin: some 5 MB."""
 KEPT_TERMS = 4096
 
 
@@ -94,7 +95,7 @@ class ReadMemo:
             self.windows.clear()
         if not is_same or len(self.facts) > max(LEAST_CHUNKS, KEPT_FACTS // readers):
             self.facts.clear()
-        if not is_same or len(self.starts) > KEPT_NOTES:
+        if not is_same or len(self.starts) > max(LEAST_CHUNKS, KEPT_NOTES // readers):
             self.starts.clear()
         if not is_same or len(self.having) > KEPT_TERMS:
             self.having.clear()

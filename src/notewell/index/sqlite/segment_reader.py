@@ -82,7 +82,7 @@ class SegmentReader:
         self._scratch = Scratch()
         self._stored = StoredRows()
         self._compared: list[RowTable] = []
-        """Rows that the last query compared exactly, or that are resident anyway."""
+        """The resident rows that the last query was compared with."""
         self._compared_version = b""
         self._all: AllCosines | None = None
         """Those of the last query; None if it was not compared with all rows."""
@@ -115,7 +115,6 @@ class SegmentReader:
                 nearest = self._candidates(segments, unit, k)
                 ids, rows = self._stored.fetched(db, nearest, self._dims, self._compared_version)
                 found.append(_scored(ids, rows, unit))
-                self._compared.append(RowTable(ids, rows))
         self._answered_by = "bits" if segments else "exact"
         self._asked = True
         return _best(found, k)
@@ -219,8 +218,10 @@ class RowTable:
 
 def _gathered(wanted: Ids, tables: Sequence[RowTable]) -> tuple[list[tuple[Ids, Vectors]], Ids]:
     """The vectors of these chunks, and the chunks that the tables lack."""
-    parts = []
+    parts: list[tuple[Ids, Vectors]] = []
     for table in tables:
+        if not len(table):
+            continue
         parts.append(table.rows_of(wanted))
         if len(parts[-1][0]) == len(wanted):  # Of a small index the first one has all.
             return parts, wanted[:0]
