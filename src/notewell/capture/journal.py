@@ -10,6 +10,7 @@ errors are suppressed. The errors of a flush are raised.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from notewell.capture.logs import logs_at
@@ -117,12 +118,17 @@ class Journal:
                 forget_searches(logs)
                 return
             # Users paste keys into questions, too.
-            query = self._load_redactor()(question)
+            query = self._redact_question(question)
             places = tuple(ShownLines(hit.path, *hit.span, hit.score) for hit in answer.hits)
             record = SearchRecord(at, query, tool, answer.mode, took_ms, places, asked_by)
             record_search(logs, record)
 
         self._record(write)
+
+    @cached_property
+    def _redact_question(self) -> Callable[[str], str]:
+        # The key is read once: to read it for each question takes longer than to record it.
+        return self._load_redactor()
 
     def flush_due(self, session: str, facts: FlushFacts) -> RunFlush | Skip:
         """Should the host flush now? `RunFlush` has the prompts and the note, `Skip` the reason.
