@@ -10,6 +10,7 @@ from tests.sqlite_store import sqlite_store
 from notewell import Settings, open_memory
 from notewell.core import languages_of, text_query
 from notewell.errors import IndexUnreadable
+from notewell.index.sqlite.full_text import source_word
 from notewell.testing import HashEmbedder
 
 if TYPE_CHECKING:
@@ -83,6 +84,15 @@ def test_arrays_have_the_same_matches_when_the_words_are_asked_again(
     assert view._long_lists(query, having, memo.postings(view._db), limit) is None
     again = view._long_lists(query, having, memo.postings(view._db), limit)
     assert again == view._counted(query, (), limit, None)
+
+
+def test_a_word_that_only_filters_have_has_no_arrays(view: SqliteView) -> None:
+    memo = view._memo
+    assert memo is not None
+    reader = memo.postings(view._db)
+    having = {"router": 40, source_word("memory"): 40}
+    assert reader.arrays(having) is None
+    assert reader.arrays(having) is None
 
 
 @pytest.mark.parametrize("table", ["chunks_fts_docsize", "chunks_fts_data"])

@@ -63,9 +63,21 @@ class PostingArrays(NamedTuple):
         return places
 
 
+_NOWHERE = PostingArrays(
+    np.empty(0, np.int64),
+    np.empty(0),
+    (np.empty(0, np.int32),) * 3,
+    np.empty(0, np.int32),
+    np.zeros(1, np.int32),
+    np.empty(0, np.int32),
+)
+
+
 def read_posting(db: apsw.Connection, form: str, totals: Totals) -> PostingArrays:
-    """Of a form that the index has."""
+    """Of a form that the index has. Only what filters may have it, and then there are no rows."""
     found = [row for row in select_places(db, form) if row[1] in _FIELDS]
+    if not found:
+        return _NOWHERE
     docs, columns, offsets = zip(*found, strict=True)
     fields = np.array([_FIELDS[column] for column in columns], np.int8)
     ids, rows = np.unique(np.array(docs, np.int64), return_inverse=True)

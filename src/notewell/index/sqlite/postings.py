@@ -115,7 +115,7 @@ class PostingReader:
         from notewell.index.sqlite.posting_arrays import read_posting
 
         totals = self.totals()
-        return {
+        found = {
             form: self._kept_arrays.get(
                 (self._state, form),
                 chunks + ROWS_OF_A_WORD,
@@ -123,6 +123,7 @@ class PostingReader:
             )
             for form, chunks in having.items()
         }
+        return found if all(len(one.ids) for one in found.values()) else None
 
     def sizes(self, ids: Iterable[int]) -> dict[int, Sizes]:
         if len(self._sizes) > KEPT_SIZES:
