@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from notewell.capture.logs import GatheredLines
 from notewell.errors import NotewellError
+from notewell.native_calls import native_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,6 +135,7 @@ def _starts(run: Callable[[], None]) -> bool:
 @cache
 def record_queue() -> RecordQueue:
     """The one of this process."""
+    native_calls()  # First: the thread that writes needs RE2 until `flush` returns.
     queue = RecordQueue()
     atexit.register(queue.flush)
     if hasattr(os, "register_at_fork"):

@@ -91,7 +91,12 @@ class EmbeddedEmbedder:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(self._threads) as pool:
-            return list(pool.map(embed, texts))
+            try:
+                rows = pool.map(embed, texts)
+            except RuntimeError:
+                # No thread can be started: the process ends, or the system allows no more.
+                rows = map(embed, texts)
+            return list(rows)
 
 
 def _open(folder: Path) -> Encoder:

@@ -19,6 +19,7 @@ from notewell.core import pack_windows
 from notewell.embedders.lazy_model import PROVIDER
 from notewell.embedders.vectors import unit_vector
 from notewell.errors import EmbedderFailed, EmbedderMissing
+from notewell.native_calls import native_calls
 from notewell.ports import WindowedVector
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ class Encoder:
         # Recent releases of onnxruntime send telemetry by default. Notewell sends none.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
-            import onnxruntime
-            from onnxruntime.capi import onnxruntime_pybind11_state as native
+            with native_calls():
+                import onnxruntime
+                from onnxruntime.capi import onnxruntime_pybind11_state as native
         except ImportError as error:
             raise EmbedderMissing(
                 PROVIDER, f"onnxruntime cannot be imported ({error})", "reinstall notewell"
@@ -102,7 +104,9 @@ class Encoder:
 
         try:
             feed = {"input_ids": np.array([ids], dtype=np.int64)}
-            (states,) = self._ready_session().run(None, feed)
+            session = self._ready_session()
+            with native_calls():
+                (states,) = session.run(None, feed)
         except self._foreign as error:
             raise EmbedderFailed(PROVIDER, f"the model did not run: {error}") from error
         rows: Vectors = states[0]
@@ -131,9 +135,10 @@ class Encoder:
         # The graph has the fused operators already.
         options.graph_optimization_level = self._runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_prepacking", "0" if packed else "1")
-        return self._runtime.InferenceSession(
-            str(self._graph), options, providers=["CPUExecutionProvider"]
-        )
+        with native_calls():
+            return self._runtime.InferenceSession(
+                str(self._graph), options, providers=["CPUExecutionProvider"]
+            )
 
 
 def window_ids(text: SplitText, pieces: WordPiece) -> tuple[list[int], list[tuple[int, int]]]:

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from notewell.native_calls import native_calls
 from notewell.records import dataclass, field
 from notewell.redaction.codes import answer_spans, code_line_spans, code_spans, is_card_number
 from notewell.redaction.declared import declared_spans, directive_spans
@@ -126,10 +127,12 @@ def locate_secrets(text: str) -> list[LocatedSecret]:
 
 def find_secrets(data: bytes) -> list[SecretSpan]:
     """In order, without overlaps, and none inside an existing mask."""
-    spans = list(_matches(data))
+    with native_calls():
+        spans = list(_matches(data))
     # Two cheap tests first: almost every text fails one of them.
     if spans and MASK_BEGINS in data:
-        masks = [match.span() for match in rulebook().masks.finditer(data)]
+        with native_calls():
+            masks = [match.span() for match in rulebook().masks.finditer(data)]
         spans = _outside(masks, spans)
     return _merged((rank, _whole(data, span)) for rank, span in spans)
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from notewell.native_calls import native_calls
 from notewell.redaction.codes import ANSWER_RULE, CARD_RULE, CODE_LINE_RULE, CODE_RULE, PET_RULE
 from notewell.redaction.commands import COMMAND_RULES
 from notewell.redaction.declared import DECLARED_RULES
@@ -133,6 +134,8 @@ class Rulebook:
         spans = lines_in_blocks(data)
         over_lines: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for first in range(0, len(spans), BLOCKS_AT_ONCE):
+            if first:  # A text of megabytes must not hold up the end of the process.
+                native_calls().check()
             part = spans[first : first + BLOCKS_AT_ONCE]
             # Texts of their own: RE2 is slower in the middle of a longer text.
             blocks = [data[start:end] for start, end in part]
