@@ -10,7 +10,7 @@ from tests.browser.service import Service
 from notewell.http_service import Scope
 
 VIEWS = ("search", "notes", "timeline", "sessions", "map", "health", "access")
-WAIT_MS = 8_000
+WAIT_MS = 60_000
 """Bounds a wait for something that comes by itself; a busy machine is not to fail a test."""
 
 NOTE_VIOLATIONS = """

@@ -58,9 +58,11 @@ def texts_since(server: FakeProvider, start: int) -> list[str]:
 def test_without_a_cache_a_failure_loses_no_vectors(
     machine: Machine, server: FakeProvider, fault: str
 ) -> None:
-    machine.configure(openai(server, **OFF, sync={"embeddingBatchTimeoutSeconds": 1}))
+    machine.configure(openai(server, **OFF))
     assert machine.run("index").returncode == 0
     server.always(fault)
+    if fault == "hang":
+        machine.configure(openai(server, **OFF, sync={"embeddingBatchTimeoutSeconds": 1}))
     add_boat(machine)
     indexed = machine.run("index")
     assert indexed.returncode == 5
@@ -74,6 +76,7 @@ def test_without_a_cache_a_failure_loses_no_vectors(
     assert "memory/2026-11-02.md" in searched.stdout
     assert "keyword: the 'openai' embedder" in searched.stderr
     server.always(None)
+    machine.configure(openai(server, **OFF))
     start = len(server.seen)
     report = reported(machine, "index")
     assert (report["rebuilt"], report["vectorsAdded"]) == (None, 1)

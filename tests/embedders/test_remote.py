@@ -226,7 +226,7 @@ class SlowName(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        self.answer.wait(10)
+        self.answer.wait(60)
         return ClosedSoon(self.closed)
 
 
@@ -246,7 +246,7 @@ def test_a_name_that_is_not_found_in_time_is_given_up_and_its_late_connection_cl
     with pytest.raises(httpcore2.ConnectTimeout):
         attempt.result(0.05)
     names.answer.set()
-    assert names.closed.wait(5)
+    assert names.closed.wait(60)
     thread.join()
 
 

@@ -36,11 +36,11 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def embedder_of(server: FakeProvider) -> RemoteEmbedder:
+def embedder_of(server: FakeProvider, query_timeout_s: float = 60.0) -> RemoteEmbedder:
     settings = EmbedderSettings(
         provider="openai-compatible",
         remote=RemoteSettings(base_url=server.url("openai-compatible")),
-        query_timeout_s=1.0,
+        query_timeout_s=query_timeout_s,
     )
     return open_remote(
         REMOTE_PROVIDERS["openai-compatible"],
@@ -61,6 +61,7 @@ def test_a_search_has_its_keyword_answer_when_the_provider_hangs(
     with memory_of(workspace, embedder_of(server)) as memory:
         memory.sync()
         assert memory.search("router number 2").mode == "hybrid"
+    with memory_of(workspace, embedder_of(server, query_timeout_s=1.0)) as memory:
         server.always("hang")
         began = time.monotonic()
         first = memory.search("router number 3")

@@ -14,7 +14,7 @@ from tests.qmd.conftest import MakeQmd
 from notewell.errors import IndexTrouble, NotewellError
 from notewell.qmd import BackgroundUpdater, QmdFailed, QmdSettings
 
-WAIT_S = 10.0
+WAIT_S = 60.0
 
 
 class Work:

@@ -94,10 +94,13 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(
     make_fake: MakeQmd, tmp_path: Path, script: str
 ) -> None:
     note = tmp_path / "group"
-    qmd = make_fake(f"open({str(note)!r}, 'w').write(str(os.getpgrp()))\n{script}", timeout_s=3.0)
-    told = search_failure(qmd)
-    assert told.kind == "timeout"
-    assert "no answer within" in told.why
+    begin = f"open({str(note)!r}, 'w').write(str(os.getpgrp()))"
+    for timeout_s in (1.0, 8.0, 64.0):
+        told = search_failure(make_fake(f"{begin}\n{script}", timeout_s=timeout_s))
+        assert told.kind == "timeout"
+        assert "no answer within" in told.why
+        if note.exists() and note.read_text("utf-8"):
+            break  # Otherwise the program did not begin in time: the machine is busy.
     leader = int(note.read_text("utf-8"))
     await_end_of(group_of(leader))
     assert group_of(leader) == []

@@ -14,7 +14,7 @@ from notewell import Memory, SearchSettings, Settings, open_memory
 from notewell.core import Passage, apply_quotas
 from notewell.errors import BadRequest, NotANote
 from notewell.ports import Reranker
-from notewell.search import SearchOptions
+from notewell.search import SearchOptions, rerank
 from notewell.testing import HashEmbedder
 
 Make = Callable[..., Memory]
@@ -100,6 +100,18 @@ class Wrong:
         return self.answer
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need longer than a reranker has, even to start a thread."""
+    within = rerank.reranked
+    monkeypatch.setattr(
+        rerank,
+        "reranked",
+        lambda question, ranked, reranker, _: within(question, ranked, reranker, 60.0),
+    )
+
+
+@pytest.mark.usefixtures("patient")
 def test_a_reranker_has_the_last_word(remember: Make) -> None:
     memory = remember(NOTES, ByWord("garden"))
     first, *_ = memory.search(QUESTION, min_score=0.0).hits
@@ -128,6 +140,7 @@ def test_a_slow_reranker_leaves_the_first_order_and_says_so(remember: Make) -> N
         ([0.5, float("nan"), 0.1, 0.1], "a score outside 0..1"),
     ],
 )
+@pytest.mark.usefixtures("patient")
 def test_a_reranker_that_fails_leaves_the_first_order_and_says_so(
     remember: Make, bad: Sequence[float] | Exception, told: str
 ) -> None:

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -636,9 +637,10 @@ def test_a_slow_program_takes_no_more_time_than_the_hook_has(
     configured: Configured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = tmp_path / "asked"
-    program = f"import time; open({str(asked)!r}, 'a').write('x'); time.sleep(600)"
-    host = configured(session_memory(slugCommand=[sys.executable, "-c", program]))
-    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(1.5, 600))
+    # A shell starts in a moment: on a busy machine, too, the first one has begun in this time.
+    program = f"printf x >>{shlex.quote(str(asked))}; exec sleep 600"
+    host = configured(session_memory(slugCommand=["sh", "-c", program]))
+    monkeypatch.setattr(hook_setup, "time_of", lambda *_, **__: HookTime(4, 600))
     (host.workspace / "MEMORY.md").write_text("- we ship on Friday\n", encoding="utf-8")
     for number in range(3):
         host.transcript = tmp_path / f"t{number}.jsonl"

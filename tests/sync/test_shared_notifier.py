@@ -16,7 +16,7 @@ from notewell.sync.shared_notifier import MAX_PATHS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify")
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 NEVER = threading.Event()
 
 
