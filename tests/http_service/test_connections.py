@@ -87,8 +87,8 @@ async def nobody(scope: object, receive: object, send: object) -> None:
 def test_who_connects_and_does_not_ask_is_hung_up_on(
     protocol: Any, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "FIRST_S", 0.05)
-    monkeypatch.setattr(connections, "HEAD_S", 0.05)
+    # One of both: half a request may come late on a busy machine.
+    monkeypatch.setattr(connections, "HEAD_S" if sent else "FIRST_S", 0.05)
     answer = asyncio.run(answer_to(protocol, nobody, sent))
     if not sent:
         assert answer == b""

@@ -90,7 +90,7 @@ def test_it_starts_with_a_token_and_a_link_and_ends_well(tmp_path: Path) -> None
         assert served.token not in json.dumps(served.told)
         found = served.ask("POST", "/v1/search", json={"query": "Where are readings?"})
         assert found.json()["results"][0]["path"] == "MEMORY.md"
-        with httpx2.Client() as browser:
+        with httpx2.Client(timeout=WAIT_S) as browser:
             opened = browser.get(served.told["page"])
             assert opened.status_code == 303
             assert browser.get(f"{served.url}/v1/status").status_code == 200
@@ -123,8 +123,8 @@ def test_another_link_can_be_made_for_a_running_server(
         assert main(["token", "link", "--state-dir", str(served.state)]) == 0
         link = capsys.readouterr().out.strip()
         assert link.startswith(served.url)
-        assert httpx2.get(link).status_code == 303
-        assert httpx2.get(link).status_code == 403
+        assert httpx2.get(link, timeout=WAIT_S).status_code == 303
+        assert httpx2.get(link, timeout=WAIT_S).status_code == 403
         served.end()
     assert main(["token", "link", "--state-dir", str(served.state)]) == 2
 

@@ -89,7 +89,7 @@ def test_a_client_with_the_token_is_answered(served: Served, era: str) -> None:
         url = f"http://127.0.0.1:{served.port}/mcp"
         with anyio.fail_after(120):
             async with (
-                httpx2.AsyncClient(headers=headers) as http_client,
+                httpx2.AsyncClient(headers=headers, timeout=60) as http_client,
                 Client(streamable_http_client(url, http_client=http_client), mode=era) as client,
             ):
                 saved = await client.call_tool("memory_append", {"text": f"A zebra, {era}."})

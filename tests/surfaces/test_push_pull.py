@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import uuid
@@ -207,7 +206,7 @@ def test_a_pull_that_is_killed_leaves_whole_notes_alone(desk: Desk, postgres: Da
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not list(desk.b.glob("memory/*.md")):
             os.sched_yield()
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
     found = {path: data for path in content(desk.b) if path.endswith(".md")}
     assert {path: content(desk.b)[path] for path in found} == found
     desk.run("pull", str(desk.b))
