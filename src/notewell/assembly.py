@@ -263,7 +263,11 @@ def _configured_sources(settings: Settings) -> tuple[str, ...]:
 def _sessions(settings: Settings, agent: str, state: Path, notes: NoteStore) -> _Sessions:
     """The transcripts and the redactor. Neither module is loaded unless it is needed."""
     sessions, redact_notes = settings.sessions, settings.notes.redact
-    open_transcripts = partial(_transcripts, sessions, agent, state, notes)
+    if notes.folder is None:
+        open_transcripts = partial(_stored_transcripts, sessions, state, notes)
+    else:
+        kept = kept_dir(state, agent, notes.location)
+        open_transcripts = partial(_transcripts, sessions, agent, state, kept)
     if not sessions.enabled and not redact_notes:
         # What is kept was redacted when it was written, so the index does not depend on the key.
         return _Sessions(open_transcripts)
@@ -291,19 +295,23 @@ def _delta_limits(sessions: SessionSettings) -> DeltaLimits | None:
     return DeltaLimits(sessions.delta_bytes, sessions.delta_messages)
 
 
-def _transcripts(
-    sessions: SessionSettings, agent: str, state: Path, notes: NoteStore
+def _stored_transcripts(
+    sessions: SessionSettings, state: Path, notes: NoteStore
 ) -> TranscriptSource | None:
-    """What is searched. What hooks have kept is searched whatever `sources` says; None until there
-    is something kept, so that a search does not load what it does not need.
+    """What is searched beside notes in a database. All machines share that index, and files of one
+    machine would come and go in it with each sync of another one: so only conversations in the
+    database are searched."""
+    folders = [f"sessions/{name}" for _, name in sessions.folders] if sessions.enabled else []
+    is_searched = sessions.search_kept or sessions.enabled
+    return stored_conversations(notes, state, folders) if is_searched else None
 
-    With notes in a database, all machines share an index. Files of one machine would come and go
-    in it with each sync of another one, so only conversations in the database are searched."""
-    if notes.folder is None:
-        folders = [f"sessions/{name}" for _, name in sessions.folders] if sessions.enabled else []
-        is_searched = sessions.search_kept or sessions.enabled
-        return stored_conversations(notes, state, folders) if is_searched else None
-    kept = kept_dir(state, agent, notes.location)
+
+def _transcripts(
+    sessions: SessionSettings, agent: str, state: Path, kept: Path
+) -> TranscriptSource | None:
+    """What is searched. What hooks have kept in the folder `kept` is searched whatever `sources`
+    says; None until there is something kept, so that a search, which asks each time, does not load
+    what it does not need."""
     # Not `Path.is_dir`, which raises if the state folder is closed: `doctor` must go on.
     is_kept = sessions.search_kept and os.path.isdir(kept)  # noqa: PTH112
     if not sessions.enabled and not is_kept:

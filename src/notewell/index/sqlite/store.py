@@ -130,13 +130,9 @@ class SqliteStore:
         return int(notes)
 
     def change_mark(self) -> tuple[int, ...]:
-        mark: list[int] = []
         # A publish changes CURRENT, a commit the log, a checkpoint the file itself.
-        for file in (str(self.folder.pointer), *self._generation_files()):
-            with suppress(OSError):
-                status = os.stat(file)  # noqa: PTH116 - each search asks
-                mark += (status.st_mtime_ns, status.st_size)
-        return tuple(mark)
+        files = (str(self.folder.pointer), *self._generation_files())
+        return tuple([part for file in files for part in _time_and_size(file)])
 
     def _write_times_ns(self) -> list[int]:
         times = []
@@ -234,6 +230,14 @@ class SqliteStore:
             if self._reader is not None:
                 self._reader.close()
             self._reader = None
+
+
+def _time_and_size(file: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(file)  # noqa: PTH116 - each search asks
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_size
 
 
 def _size(file: Path) -> int:
@@ -350,7 +354,7 @@ class SqliteReader:
                 return None
             try:
                 # The inode, too: an index that was deleted and rebuilt may have the same name.
-                opened = (generation, generation.stat().st_ino)
+                opened = (generation, os.stat(generation).st_ino)  # noqa: PTH116
             except FileNotFoundError:
                 continue
             except OSError as error:  # For example a link to itself.
