@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from notewell.named_tuples import NamedTuple
+from notewell.named_tuples import NamedTuple, from_rows
 from notewell.types import Span
 
 
@@ -134,3 +134,10 @@ def test_a_value_of_the_product_is_pickled_and_matched() -> None:
     match span:
         case Span(start, end):
             assert (start, end) == (3, 9)
+
+
+def test_rows_become_instances(base: Any) -> None:
+    place = make_place(base)
+    first, second = from_rows(place, [("a.md", 3, ()), ("b.md", 4, ("new",))])
+    assert (type(first), first) == (place, place("a.md", 3))
+    assert second.shown == "b.md:4"
