@@ -156,10 +156,11 @@ class SegmentReader:
             wanted = set(ids)
             if tables and self._all is not None and self._all.query is query:
                 known = self._all.by_id
-                if wanted == known.keys():
-                    return known.copy()
-                if wanted <= known.keys():
-                    return {one: cosine for one, cosine in known.items() if one in wanted}
+                if wanted <= known.keys():  # Most of them are wanted.
+                    found = known.copy()
+                    for other in known.keys() - wanted:
+                        del found[other]
+                    return found
             parts, rest = _gathered(np.array(sorted(wanted), np.int64), tables)
             if len(rest):
                 parts.append(self._stored.fetched(db, rest, dims, version))
@@ -341,8 +342,10 @@ def _by_id(found: list[Found]) -> dict[int, float]:
 def _best(found: list[Found], k: int) -> list[tuple[int, float]]:
     if not found:
         return []
-    ids = np.concatenate([ids for ids, _ in found])
-    cosines = np.concatenate([cosines for _, cosines in found])
+    (ids, cosines), *others = found
+    if others:
+        ids = np.concatenate([ids for ids, _ in found])
+        cosines = np.concatenate([cosines for _, cosines in found])
     order = np.lexsort((ids, -cosines))[:k]
     return list(zip(ids[order].tolist(), cosines[order].tolist(), strict=True))
 
