@@ -165,3 +165,22 @@ def test_passages_never_overlap_and_hold_their_best_chunk(
         assert one.start_line <= span.start_line <= span.end_line <= one.end_line
     covered = [line for one in passages for line in range(one.start_line, one.end_line + 1)]
     assert len(covered) == len(set(covered))
+
+
+@given(TEXTS, st.randoms(use_true_random=False), st.integers(1, 8), st.integers(1, 4))
+def test_known_sizes_of_chunks_change_no_passage(
+    text: str, order: object, limit: int, kept: int
+) -> None:
+    """Lines are counted only if the chunks could be too long together."""
+    chunks = [one for one in chunk(text * 4, ChunkLimits(160, 0)) if not one.piece]
+    order.shuffle(chunks)  # type: ignore[attr-defined]
+    chunks = chunks[: max(1, len(chunks) * kept // 4)]
+    lines = {"a.md": ChunkLines(numbered_lines(one.span, one.text) for one in chunks)}
+    sized = [
+        FoundChunk(number, "a.md", one.span, chars=len(one.text))
+        for number, one in enumerate(chunks)
+    ]
+    counted = [one._replace(chars=MERGED_CHARS) for one in sized]
+    passages = [merge_passages(found, lines, limit) for found in (sized, counted)]
+    quick, slow = ([(one.start_line, one.end_line, one.best) for one in of] for of in passages)
+    assert quick == slow

@@ -36,7 +36,7 @@ BLANK = "\n\n"
 class LineRow:
     """One line, or a part of a long one."""
 
-    __slots__ = ("_forms", "_was_read", "ends_inside", "inner", "line", "part", "size", "text")
+    __slots__ = ("ends_inside", "forms", "inner", "line", "part", "size", "text", "was_read")
 
     def __init__(
         self,
@@ -57,20 +57,9 @@ class LineRow:
         """What is between the part before it and this one, in the same line."""
         self.ends_inside = ends_inside
         """The line goes on."""
-        self._forms: frozenset[str] | None = None
-        self._was_read = False
-
-    @property
-    def starts_inside(self) -> bool:
-        return self.part is not None and self.part.start > 0
-
-    def known_forms(self) -> frozenset[str] | None:
-        """Those of its words; None the first time. Most rows of a large memory are read once, and
-        to look for a few forms in a text takes less than to split it."""
-        if self._forms is None and self._was_read:
-            self._forms = all_forms(self.text)
-        self._was_read = True
-        return self._forms
+        self.forms: frozenset[str] | None = None
+        """Those of its words, from the second time on that it is read."""
+        self.was_read = False
 
 
 class JoinedRow(NamedTuple):
@@ -93,12 +82,20 @@ class RowGroup(NamedTuple):
     """That of the row after it."""
     span: Span
     text: str
+    joint: str | None
+    """What is between the group before it and this one, as in `JoinedRow`."""
+    starts_inside: bool
+    """It begins inside of a long line."""
+    ends_inside: bool
+    """The last line goes on."""
 
 
 class HitGroups(NamedTuple):
     """The rows of a hit, and the groups that they make; they are the same for every question."""
 
-    rows: Sequence[JoinedRow]
+    rows: Sequence[LineRow]
+    is_near: Sequence[bool]
+    """For each row whether it follows the row before it directly; false for the end."""
     groups: Sequence[RowGroup]
 
 
@@ -115,21 +112,43 @@ def groups_of_part(lines: ChunkLines, number: int, part: Extent) -> HitGroups:
 def _grouped(rows: Sequence[JoinedRow], span: Span) -> HitGroups:
     groups = []
     for numbers in group_rows(rows, span):
-        (first, *_), *others = rows[numbers.start : numbers.stop]
+        (first, before, _), *others = rows[numbers.start : numbers.stop]
         text = first.text + "".join([f"{joint or ''}{row.text}" for row, joint, _ in others])
-        lines = Span(first.line, rows[numbers.stop - 1].row.line)
-        groups.append(RowGroup(numbers.start, numbers.stop, lines, text))
-    return HitGroups(rows, groups)
+        last = rows[numbers.stop - 1].row
+        group = RowGroup(
+            numbers.start,
+            numbers.stop,
+            Span(first.line, last.line),
+            text,
+            before,
+            first.part is not None and first.part.start > 0,
+            last.ends_inside,
+        )
+        groups.append(group)
+    is_near = [*[near for _, _, near in rows], False]
+    return HitGroups([row for row, _, _ in rows], is_near, groups)
 
 
 def shared_forms(rows: Sequence[LineRow], forms: frozenset[str]) -> list[Set[str]]:
     """Which of these forms the words of each row have."""
     if not forms:
         return [forms] * len(rows)
-    known = [row.known_forms() for row in rows]
+    known = [row.forms for row in rows]
+    if None not in known:
+        return [forms & own for own in known if own is not None]
+    known = [_known_forms(row) for row in rows]
     unknown = [row.text for row, own in zip(rows, known, strict=True) if own is None]
     found = iter(_forms_in(unknown, forms))
     return [next(found) if own is None else forms & own for own in known]
+
+
+def _known_forms(row: LineRow) -> frozenset[str] | None:
+    """Those of its words; None the first time. Most rows of a large memory are read once, and to
+    look for a few forms in a text takes less than to split it."""
+    if row.forms is None and row.was_read:
+        row.forms = all_forms(row.text)
+    row.was_read = True
+    return row.forms
 
 
 def _forms_in(texts: Sequence[str], forms: frozenset[str]) -> Iterator[Set[str]]:

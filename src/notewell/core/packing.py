@@ -20,17 +20,17 @@ from math import fsum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core.line_rows import BLANK, LINE_END, groups_of_part, shared_forms
+from notewell.core.line_rows import BLANK, LINE_END, shared_forms
 from notewell.core.passages import ELLIPSIS
 from notewell.core.speakers import are_users
-from notewell.records import NamedTuple, replace
+from notewell.records import NamedTuple, from_rows, replace
 from notewell.types import SPEAKERS, QuotedLines, ScoredLines, Span, gap_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from notewell.core.line_rows import JoinedRow, LineRow
+    from notewell.core.line_rows import LineRow
     from notewell.core.long_lines import Extent
     from notewell.core.passages import ChunkLines
     from notewell.types import Hit, Utterance
@@ -84,73 +84,83 @@ def score_lines(
     lines: ChunkLines, span: Span, scores: LineScores, part: Extent | None = None
 ) -> tuple[ScoredLines, ...]:
     """The lines of a hit in groups, each with its score; with `part`, those of one long line."""
-    if part is not None:
-        rows, groups = groups_of_part(lines, span.start_line, part)
+    if part is None:
+        rows, is_near, groups = lines.groups(span)
     else:
-        rows, groups = lines.groups(span)
-    values = _row_scores(rows, scores)
+        rows, is_near, groups = lines.groups_of_part(span.start_line, part)
+    if not groups:
+        return ()
+    # The rows around the hit only lend their words.
+    begin, end = groups[0].first, groups[-1].end
+    values = _row_scores(rows, is_near, range(begin, end), scores)
+    of_groups = [
+        values[first - begin] if stop - first == 1 else max(values[first - begin : stop - begin])
+        for first, stop, _, _, _, _, _ in groups
+    ]
     return tuple(
-        [
-            ScoredLines(
-                group.span,
-                group.text,
-                max(values[group.first : group.end]),
-                rows[group.first].joint,
-                rows[group.first].row.starts_inside,
-                rows[group.end - 1].row.ends_inside,
-            )
-            for group in groups
-        ]
+        from_rows(
+            ScoredLines,
+            [
+                (lines, text, score, joint, starts, ends)
+                for (_, _, lines, text, joint, starts, ends), score in zip(
+                    groups, of_groups, strict=True
+                )
+            ],
+        )
     )
 
 
-def _row_scores(rows: Sequence[JoinedRow], scores: LineScores) -> list[float]:
-    words = [*_word_shares(rows, scores.weights), 0.0]
-    ends = [*[row.is_near for row in rows], False]
-    users = are_users(row.text for row, *_ in rows) if scores.prefers_user else None
+def _row_scores(
+    rows: Sequence[LineRow], is_near: Sequence[bool], wanted: range, scores: LineScores
+) -> list[float]:
+    hit, (first, last), weights, best_part, near_of, typical, prefers_user = scores
+    words = [*_word_shares(rows, weights), 0.0]
+    users = are_users(row.text for row in rows) if prefers_user else None
+    around = hit * AROUND
     values: list[float] = []
-    for at, (row, _, is_near) in enumerate(rows):
+    for at in wanted:
+        row = rows[at]
+        line, part = row.line, row.part
         # Before the first row is the last number, which is 0.
-        lent = BEFORE * words[at - 1] if is_near else 0.0
-        if ends[at + 1]:
+        lent = BEFORE * words[at - 1] if is_near[at] else 0.0
+        if is_near[at + 1]:
             lent += AFTER * words[at + 1]
-        base = scores.hit * (1.0 if _is_best(row, scores) else AROUND)
-        near = NEAR_WEIGHT * _nearness(row, scores)
-        user = USER_WEIGHT if users and users[at] else 0.0
-        values.append(base + WORDS_WEIGHT * min(1.0, words[at] + lent) + near + user)
+        is_best = first <= line <= last and (part is None or _meets(part, best_part))
+        value = hit if is_best else around
+        if share := words[at] + lent:
+            value += WORDS_WEIGHT * min(1.0, share)
+        extents = near_of.get(line)
+        value += NEAR_WEIGHT * (_nearness(part, extents, typical) if extents else typical)
+        values.append(value + USER_WEIGHT if users and users[at] else value)
     return values
 
 
-def _word_shares(rows: Sequence[JoinedRow], weights: Mapping[str, float]) -> list[float]:
+def _word_shares(rows: Sequence[LineRow], weights: Mapping[str, float]) -> list[float]:
     """The part of all words of the query that each row has."""
-    asked = frozenset(weights)
     total = fsum(weights.values()) or 1.0
-    shared = shared_forms([row for row, *_ in rows], asked)
     # `fsum`: the order of a set differs between processes, and so would a rounded sum.
-    return [fsum([weights[form] for form in forms]) / total if forms else 0.0 for forms in shared]
+    return [
+        fsum([weights[form] for form in forms]) / total if forms else 0.0
+        for forms in shared_forms(rows, frozenset(weights))
+    ]
 
 
-def _is_best(row: LineRow, scores: LineScores) -> bool:
-    first, last = scores.best
-    if not first <= row.line <= last:
-        return False
-    # A part that is partly in the best piece has words of it.
-    if row.part is None or scores.best_part is None:
-        return True
-    return row.part.meets(scores.best_part)
+def _meets(part: Extent, best: Extent | None) -> bool:
+    """Whether a part of a line is in the best piece of it. One that is partly there has words of
+    it."""
+    return best is None or part.meets(best)
 
 
-def _nearness(row: LineRow, scores: LineScores) -> float:
-    """That of the best window which it shares text with."""
-    extents = scores.near.get(row.line)
-    if extents is None:
-        return scores.typical
-    part = row.part
+def _nearness(
+    part: Extent | None, extents: Sequence[tuple[Extent, float]], typical: float
+) -> float:
+    """That of the best window which a row shares text with."""
     if part is None:
-        return max([score for _, score in extents], default=scores.typical)
+        # Most lines are in one window.
+        return extents[0][1] if len(extents) == 1 else max([score for _, score in extents])
     start, end = part
     found = [score for (first, last), score in extents if start < last and first < end]
-    return max(found, default=scores.typical)
+    return max(found, default=typical)
 
 
 # -- the choice ----------------------------------------------------------------------------------
@@ -176,8 +186,10 @@ def choose_lines(
     """For each hit the lines to show; `groups` are its lines with their scores."""
     return [
         tuple(
-            _quoted([own[number] for number in run], [chosen[number] for number in run])
-            for run in _runs(own, sorted(chosen))
+            [
+                _quoted([own[number] for number in run], [chosen[number] for number in run])
+                for run in _runs(own, sorted(chosen))
+            ]
         )
         for own, chosen in zip(groups, _choose(groups, budget), strict=True)
     ]
@@ -201,18 +213,15 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
     for at, number, is_heading in _by_score(groups, budget):
         if is_heading and not chosen[at]:
             continue
-        group = groups[at][number]
-        is_joined = number - 1 in chosen[at] or number + 1 in chosen[at]
-        cost = (
-            len(group.text)
-            + len(group.joint or LINE_END)
-            + (0 if is_joined else _gap_chars(group))
-        )
+        group, of_hit = groups[at][number], chosen[at]
+        cost = len(group.text) + len(group.joint or LINE_END)
+        if number - 1 not in of_hit and number + 1 not in of_hit:
+            cost += _gap_chars(group)
         if cost > left:
             # Not the end: shorter groups may fit, and are better than half of this one.
             too_long.append((at, number))
             continue
-        chosen[at][number] = group.text
+        of_hit[number] = group.text
         left -= cost
     if too_long:
         at, number = too_long[0]
@@ -223,11 +232,6 @@ def _choose(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[dict[i
     return chosen
 
 
-def _is_heading(group: ScoredLines) -> bool:
-    """One line with a heading says something only together with other lines."""
-    return group.text.startswith("#") and group.span.start_line == group.span.end_line
-
-
 def _gap_chars(group: ScoredLines) -> int:
     marks = (group.starts_inside + group.ends_inside) * len(ELLIPSIS)
     return len(gap_mark(group.span.end_line)) + 1 + marks
@@ -235,18 +239,24 @@ def _gap_chars(group: ScoredLines) -> int:
 
 def _by_score(groups: Sequence[Sequence[ScoredLines]], budget: int) -> list[_GroupKey]:
     """In the order in which they are chosen."""
+    # One line with a heading says something only together with other lines: headings come last.
     scored = [
-        (_is_heading(group), -group.score, at, number)
+        (text[:1] == "#" and first == last, -score, at, number)
         for at, own in enumerate(groups)
-        for number, group in enumerate(own)
+        for number, ((first, last), text, score, _, _, _) in enumerate(own)
     ]
-    ordered = [(at, number, is_heading) for is_heading, _, at, number in sorted(scored)]
+    scored.sort()
+    ordered = [(at, number, is_heading) for is_heading, _, at, number in scored]
     if budget < ROOM_CHARS * len(groups):
         return ordered
     first: dict[int, _GroupKey] = {}
+    others: list[_GroupKey] = []
     for key in ordered:
-        first.setdefault(key[0], key)
-    return [*first.values(), *(key for key in ordered if first[key[0]] is not key)]
+        if key[0] in first:
+            others.append(key)
+        else:
+            first[key[0]] = key
+    return [*first.values(), *others]
 
 
 # -- the lines that are shown --------------------------------------------------------------------
@@ -263,20 +273,20 @@ def _runs(groups: Sequence[ScoredLines], numbers: Sequence[int]) -> list[list[in
     return runs
 
 
-def _quoted(groups: Sequence[ScoredLines], texts: Sequence[str]) -> QuotedLines:
-    text = texts[0]
+def _quoted(groups: Sequence[ScoredLines], texts: list[str]) -> QuotedLines:
+    first, last, text = groups[0], groups[-1], texts[0]
     for group, more in zip(groups[1:], texts[1:], strict=True):
         # What was cut ends a line.
         text += f"{group.joint if not text.endswith(ELLIPSIS) else LINE_END}{more}"
-    if groups[0].starts_inside:
+    if first.starts_inside:
         text = ELLIPSIS + text
-    if groups[-1].ends_inside and not text.endswith(ELLIPSIS):
+    if last.ends_inside and not text.endswith(ELLIPSIS):
         text += ELLIPSIS
     return QuotedLines(
-        Span(groups[0].span.start_line, groups[-1].span.end_line),
+        Span(first.span.start_line, last.span.end_line),
         text,
-        max(group.score for group in groups),
-        any(group.text != shown for group, shown in zip(groups, texts, strict=True)),
+        max([group.score for group in groups]),
+        [group.text for group in groups] != texts,
     )
 
 

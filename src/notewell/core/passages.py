@@ -19,7 +19,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from notewell.core.form_places import find_forms
-from notewell.core.line_rows import groups_of_hit, rows_of_line
+from notewell.core.line_rows import groups_of_hit, groups_of_part, rows_of_line
 from notewell.core.long_lines import Extent, LongLine
 from notewell.core.words import ASKED, without_markers
 from notewell.limits import SNIPPET_CHARS
@@ -56,6 +56,8 @@ class FoundChunk(NamedTuple):
     span: Span
     part: Extent | None = None
     """Of a line that is longer than a chunk; None for whole lines."""
+    chars: int = MERGED_CHARS
+    """At most so many characters."""
 
 
 class Passage:
@@ -108,6 +110,8 @@ class ChunkLines:
         self._long = {line: LongLine(of_line) for line, of_line in cuts.items()}
         self._rows: dict[int, tuple[LineRow, ...]] = {}
         self._groups: dict[Span, HitGroups] = {}
+        self._part_groups: dict[tuple[int, Extent], HitGroups] = {}
+        self._chars: dict[tuple[int, int], int] = {}
         self.wide: dict[tuple[tuple[int, int], ...], tuple[int, int]] = {}
         """The widened lines of a passage, by its own and those of the others in the note."""
 
@@ -137,11 +141,22 @@ class ChunkLines:
             self._groups[span] = groups = groups_of_hit(self, span)
         return groups
 
+    def groups_of_part(self, line: int, part: Extent) -> HitGroups:
+        """The same for a part of a line that is longer than a chunk."""
+        groups = self._part_groups.get((line, part))
+        if groups is None:
+            self._part_groups[line, part] = groups = groups_of_part(self, line, part)
+        return groups
+
     def text(self, first: int, last: int) -> str:
         return "\n".join([self._texts.get(line, "") for line in range(first, last + 1)])
 
     def chars(self, first: int, last: int) -> int:
-        return sum([len(self._texts.get(line, "")) + 1 for line in range(first, last + 1)]) - 1
+        known = self._chars.get((first, last))
+        if known is None:
+            known = last - first + sum([len(self.line(at)) for at in range(first, last + 1)])
+            self._chars[first, last] = known
+        return known
 
 
 def merge_passages(
@@ -149,10 +164,13 @@ def merge_passages(
 ) -> list[Passage]:
     """At most `limit` passages from ranked chunks, best first."""
     passages: list[Passage] = []
-    by_note: dict[str, list[Passage]] = {}
+    found_in: dict[str, list[FoundChunk]] = {}
     for found in ranked:
-        _, path, span, part = found
-        others = by_note.setdefault(path, [])
+        found_in.setdefault(found.path, []).append(found)
+    by_note: dict[str, list[Passage]] = {path: [] for path in found_in}
+    for found in ranked:
+        _, path, span, part, _ = found
+        others = by_note[path]
         # Up to these lines, a chunk is a neighbour.
         first, last = span.start_line - 1 - BLANK_LINES, span.end_line + 1 + BLANK_LINES
         near = None
@@ -164,7 +182,7 @@ def merge_passages(
             ):
                 near = passage
                 break
-        if near is not None and _join(near, found, notes[path]):
+        if near is not None and _join(near, found, found_in[path], notes):
             continue
         # Too large to join, but all its lines are in the passage already (overlap).
         if near is not None and near.covers(span.start_line) and near.covers(span.end_line):
@@ -198,25 +216,40 @@ def apply_quotas(
     return [passage for passage in passages if id(passage) in chosen]
 
 
-def _join(passage: Passage, found: FoundChunk, lines: ChunkLines) -> bool:
+def _join(
+    passage: Passage,
+    found: FoundChunk,
+    of_note: Sequence[FoundChunk],
+    notes: Mapping[str, ChunkLines],
+) -> bool:
     if passage.part and found.part:
         passage.part = passage.part.joined(found.part)
         return True
-    span = found.span
-    first, last = min(passage.start_line, span.start_line), max(passage.end_line, span.end_line)
-    edges = (passage.start_line, passage.end_line, span.start_line, span.end_line)
-    if not all(lines.has(line) for line in edges) or lines.chars(first, last) > MERGED_CHARS:
-        return False
+    start_line, end_line = found.span
+    first, last = min(passage.start_line, start_line), max(passage.end_line, end_line)
+    # The lines are made and counted only if the chunks there may be too long together.
+    if _most_chars(of_note, first, last) > MERGED_CHARS:
+        lines = notes[found.path]
+        edges = (passage.start_line, passage.end_line, start_line, end_line)
+        if not all(lines.has(line) for line in edges) or lines.chars(first, last) > MERGED_CHARS:
+            return False
     passage.start_line, passage.end_line = first, last
     return True
 
 
+def _most_chars(of_note: Sequence[FoundChunk], first: int, last: int) -> int:
+    """As `ChunkLines.chars`, or more: what two chunks share is counted twice."""
+    inside = [chars for _, _, (start, end), _, chars in of_note if start <= last and end >= first]
+    return sum(inside) + last - first
+
+
 def widen_passages(passages: Sequence[Passage], notes: Mapping[str, ChunkLines]) -> None:
     """Add the surrounding lines to small passages, best first; no line is in two passages."""
+    by_note: dict[str, list[Passage]] = {}
     for passage in passages:
-        others = [
-            other for other in passages if other is not passage and other.path == passage.path
-        ]
+        by_note.setdefault(passage.path, []).append(passage)
+    for passage in passages:
+        others = [other for other in by_note[passage.path] if other is not passage]
         if passage.part:
             passage.part = _wide_part(passage, passage.part, others, notes[passage.path])
         else:

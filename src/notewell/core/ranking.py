@@ -148,22 +148,23 @@ def vector_score(cosine: float, facts: ModelFacts) -> float:
 
     Below the floor the score is small but not 0, so that unrelated texts have an order too.
     """
-    floor = facts.cosine_floor
-    if cosine <= floor:
-        return UNRELATED_SCORE * max(0.0, 1 + cosine) / (1 + floor)
-    nearness = (cosine - floor) / (facts.cosine_ceiling - floor)
-    return UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, nearness)
+    return vector_scores((cosine,), facts)[0]
 
 
-def vector_scores(cosines: Mapping[int, float], facts: ModelFacts) -> dict[int, float]:
-    """`vector_score` of all chunks that a search found."""
+def vector_scores(cosines: Iterable[float], facts: ModelFacts) -> list[float]:
+    """The same for many: a search has a hundred of them, so each is computed without a call."""
     floor, span = facts.cosine_floor, facts.cosine_ceiling - facts.cosine_floor
-    return {
-        chunk_id: UNRELATED_SCORE + (1 - UNRELATED_SCORE) * min(1.0, (cosine - floor) / span)
+    to_floor, related = 1 + floor, 1 - UNRELATED_SCORE
+    return [
+        (
+            UNRELATED_SCORE + related * share
+            if (share := (cosine - floor) / span) < 1.0
+            else UNRELATED_SCORE + related
+        )
         if cosine > floor
-        else vector_score(cosine, facts)
-        for chunk_id, cosine in cosines.items()
-    }
+        else (UNRELATED_SCORE * (1 + cosine) / to_floor if cosine > -1.0 else 0.0)
+        for cosine in cosines
+    ]
 
 
 def estimated_vectors(

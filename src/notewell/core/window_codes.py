@@ -60,6 +60,11 @@ class WindowCosines(Mapping[int, Sequence[float]]):
         start, end = self._places[chunk_id]
         return self._rows[start:end]
 
+    def windows_of(self, chunk_id: int) -> Sequence[float]:
+        """In order; none for a chunk without windows."""
+        start, end = self._places.get(chunk_id, (0, 0))
+        return self._rows[start:end]
+
     def __iter__(self) -> Iterator[int]:
         return iter(self._places)
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core.long_lines import Extent
@@ -27,14 +26,15 @@ from notewell.ports import SplitText, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
+
+    WindowPlaces: TypeAlias = Sequence[Sequence[tuple[int, Extent]]]
+    """For each window of a chunk, its lines, and which characters of each line are in it."""
 
 WINDOW_CHARS = 250
 """Lines are joined until a window has so many. Measured: see docs/ranking.md."""
 LONG_LINE_CHARS = 330
 """A longer line is split: two windows of half a line each say less than one of a whole line."""
-
-KEPT_TEXTS = 512
-"""The windows of so many texts are kept: the next question finds many of the same chunks."""
 
 _LINE_END = re.compile("\n")
 _ITEM = re.compile(r"[-*+>|]|\d+[.)]\s")
@@ -55,10 +55,7 @@ def split_text(heading: str, text: str) -> SplitText:
     return SplitText(before + text, above, tuple(windows))
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def window_places(
-    text: str, first_line: int, first_char: int = 0
-) -> tuple[tuple[tuple[int, Extent], ...], ...]:
+def window_places(text: str, first_line: int, first_char: int = 0) -> WindowPlaces:
     """For each window of a chunk, its lines, and which characters of each line are in it.
 
     The chunk begins in `first_line`, at `first_char` if it is a piece of a long line.
@@ -66,7 +63,7 @@ def window_places(
     # A marker is the end of a line, so the lines stay the same without it.
     text = without_markers(text)
     starts = [0, *[mark.end() for mark in _LINE_END.finditer(text)]]
-    places = []
+    places: list[Sequence[tuple[int, Extent]]] = []
     for window in find_windows(text):
         first = bisect_right(starts, window.start) - 1
         last = bisect_right(starts, window.end - 1) - 1
@@ -74,8 +71,8 @@ def window_places(
             (first_line + at, _extent(window, starts[at] - first_char, first_char))
             for at in range(first, last + 1)
         ]
-        places.append(tuple(extents))
-    return tuple(places)
+        places.append(extents)
+    return places
 
 
 def _extent(window: Window, line_start: int, first_char: int) -> Extent:

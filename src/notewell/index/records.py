@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from notewell.core import TextKind
+    from notewell.core.windows import WindowPlaces
     from notewell.errors import IndexUnreadable
     from notewell.ports import CosineScale
     from notewell.types import NoteStat, Source, Span
@@ -142,6 +143,12 @@ class StoredChunk(_ChunkFields):
     def lines(self) -> dict[int, str]:
         """By number."""
         return core.numbered_lines(self.span, self.text)
+
+    @cached_property
+    def window_places(self) -> WindowPlaces:
+        """If an index has another number of windows, which only damage explains,
+        `notewell verify` reports it."""
+        return core.window_places(self.text, self.span.start_line, self.offset)
 
 
 class ChunkRun(tuple[StoredChunk, ...]):

@@ -24,6 +24,7 @@ from notewell.core import (
     text_scores,
     useful_terms,
 )
+from notewell.core.window_codes import NO_WINDOWS
 from notewell.errors import EmbedderTrouble
 from notewell.records import dataclass, field, replace
 from notewell.types import Notice, counted
@@ -31,7 +32,7 @@ from notewell.types import Notice, counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from notewell.core import TextStats
+    from notewell.core import TextStats, WindowCosines
     from notewell.index import Identity, IndexFacts, IndexView, StoredChunk
     from notewell.ports import Embedder, ModelFacts, Vectors
     from notewell.search.settings import SearchOptions
@@ -77,8 +78,7 @@ class Candidates:
     vectors: dict[int, float] = field(default_factory=dict)
     cosines: dict[int, float] = field(default_factory=dict)
     """Of chunks with windows, the mix of the chunk's own and that of its best window."""
-    windows: Mapping[int, Sequence[float]] = field(default_factory=dict)
-    """The cosine of each window; chunks without windows are left out."""
+    windows: WindowCosines = field(default_factory=lambda: NO_WINDOWS)
     exact: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
     """The beginnings of notes that have the question as an alias; they come first."""
@@ -391,7 +391,8 @@ def _search_vectors(
         cosines = ranking.with_windows(cosines, windows.best, facts.window_share)
     candidates.cosines = cosines
     candidates.chunks = max(candidates.chunks, len(near))
-    candidates.vectors = ranking.vector_scores(candidates.cosines, facts)
+    scores = ranking.vector_scores(cosines.values(), facts)
+    candidates.vectors = dict(zip(cosines, scores, strict=True))
     candidates.degraded = waiting > 0
     candidates.mode = "hybrid" if options.hybrid else "vector"
     if candidates.degraded:

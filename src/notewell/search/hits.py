@@ -28,7 +28,7 @@ from notewell.core.speakers import is_about_user
 from notewell.index import ChunkRun
 from notewell.last_values import LastValues
 from notewell.limits import ANSWER_CHARS
-from notewell.records import deferred
+from notewell.records import deferred, from_rows
 from notewell.search.utterances import question_before, utterance
 from notewell.search.windows import best_window, from_best_window, line_nearness, near_chunks
 from notewell.types import Hit, ScoredLines, ScoreParts, Span
@@ -132,7 +132,9 @@ class _HitDetails:
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:
-        return self._common.candidates.worth_in(self.text)
+        candidates = self._common.candidates
+        # In English alone, the text does not matter: it is not put together.
+        return candidates.worth_in(self.text) if candidates.query.variants else candidates.worth
 
     @cached_property
     def snippet(self) -> str:
@@ -248,7 +250,10 @@ def make_hits(
 def _passages(
     chunks: Sequence[StoredChunk], sources: Mapping[str, str], options: SearchOptions
 ) -> list[Passage]:
-    ranked = [FoundChunk(chunk.id, chunk.path, chunk.span, _part(chunk)) for chunk in chunks]
+    ranked = from_rows(
+        FoundChunk,
+        [(one.id, one.path, one.span, _part(one), len(one.text)) for one in chunks],
+    )
     merged = merge_passages(ranked, _NoteLines(chunks), len(ranked))
     # Quotas are applied to passages, not to chunks: neighbouring chunks make one hit.
     return apply_quotas(

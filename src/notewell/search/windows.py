@@ -8,17 +8,18 @@ a chunk have windows of their own, in the chunks that they belong to.
 from __future__ import annotations
 
 from math import fsum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from notewell.core import Extent, find_windows, vector_score, window_places, without_markers
+from notewell.core import Extent, find_windows, ranking, without_markers
+from notewell.core.window_codes import NO_WINDOWS
 from notewell.records import NamedTuple
 from notewell.types import Span, WindowScore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from notewell.core import Passage
+    from notewell.core import Passage, WindowCosines
+    from notewell.core.windows import WindowPlaces
     from notewell.index import IndexView, StoredChunk
     from notewell.search.candidates import Candidates, SearchContext
 
@@ -43,7 +44,7 @@ class NearChunks(NamedTuple):
     """The chunks of the passages of an answer."""
 
     chunks: Sequence[StoredChunk] = ()
-    windows: Mapping[int, Sequence[float]] = MappingProxyType({})
+    windows: WindowCosines = NO_WINDOWS
     """The cosines of their windows, of those that are no candidates."""
 
 
@@ -58,14 +59,15 @@ def near_chunks(
     the passages, by note."""
     if context.vector is None or not context.facts.window_share or not candidates.vectors:
         return NearChunks()
-    chunks = {
-        chunk.id: chunk
-        for passage in passages
-        for chunk in around[passage.path]
-        if _is_in(chunk, passage)
-    }
+    chunks: dict[int, StoredChunk] = {}
+    for passage in passages:
+        first, last = passage.start_line, passage.end_line
+        for chunk in around[passage.path]:
+            start_line, end_line = chunk.span
+            if start_line <= last and end_line >= first:
+                chunks[chunk.id] = chunk
     others = [one for one in chunks if one not in candidates.vectors]
-    windows = view.window_cosines(context.vector, others) if others else {}
+    windows = view.window_cosines(context.vector, others) if others else NO_WINDOWS
     return NearChunks(tuple(chunks.values()), windows)
 
 
@@ -73,43 +75,37 @@ def line_nearness(
     near: NearChunks, context: SearchContext, candidates: Candidates
 ) -> LineNearness:
     by_path: dict[str, dict[int, list[tuple[Extent, float]]]] = {}
-    scores: list[float] = []
+    # The windows of all chunks: where each is, in which note, and its cosine.
+    places: list[tuple[dict[int, list[tuple[Extent, float]]], Sequence[tuple[int, Extent]]]] = []
+    cosines: list[float] = []
     for chunk in near.chunks:
         lines = by_path.setdefault(chunk.path, {})
-        for places, cosine in _cosines(chunk, near.windows, candidates):
-            score = vector_score(cosine, context.facts)
-            scores.append(score)
-            for line, extent in places:
-                if line in lines:
-                    lines[line].append((extent, score))
-                else:
-                    lines[line] = [(extent, score)]
+        of_chunk, own = _cosines(chunk, near.windows, candidates)
+        places += [(lines, one) for one in of_chunk[: len(own)]]
+        cosines += own[: len(of_chunk)]
+    scores = ranking.vector_scores(cosines, context.facts)
+    for (lines, of_window), score in zip(places, scores, strict=True):
+        for line, extent in of_window:
+            if line in lines:
+                lines[line].append((extent, score))
+            else:
+                lines[line] = [(extent, score)]
     return LineNearness(by_path, fsum(scores) / len(scores) if scores else 0.0)
 
 
-def _is_in(chunk: StoredChunk, passage: Passage) -> bool:
-    start_line, end_line = chunk.span
-    return start_line <= passage.end_line and end_line >= passage.start_line
-
-
 def _cosines(
-    chunk: StoredChunk, windows: Mapping[int, Sequence[float]], candidates: Candidates
-) -> Iterable[tuple[Iterable[tuple[int, Extent]], float]]:
-    if cosines := candidates.windows.get(chunk.id) or windows.get(chunk.id):
-        return zip(_places(chunk), cosines, strict=False)
+    chunk: StoredChunk, windows: WindowCosines, candidates: Candidates
+) -> tuple[WindowPlaces, Sequence[float]]:
+    """The windows of a chunk, and the cosine of each."""
+    if cosines := candidates.windows.windows_of(chunk.id) or windows.windows_of(chunk.id):
+        return chunk.window_places, cosines
     # It is one window by itself. If it is no candidate either, its lines are typical.
     cosine = candidates.cosines.get(chunk.id)
     if cosine is None:
-        return ()
+        return (), ()
     extent = Extent(chunk.offset, chunk.offset + len(chunk.text)) if chunk.piece else WHOLE_LINE
     lines = range(chunk.span.start_line, chunk.span.end_line + 1)
-    return (([(line, extent) for line in lines], cosine),)
-
-
-def _places(chunk: StoredChunk) -> Sequence[Sequence[tuple[int, Extent]]]:
-    """Of each window. If the index has another number of windows, which only damage explains,
-    `notewell verify` reports it."""
-    return window_places(chunk.text, chunk.span.start_line, chunk.offset)
+    return ([(line, extent) for line in lines],), (cosine,)
 
 
 # -- the best window of a chunk ------------------------------------------------------------------
@@ -119,22 +115,22 @@ def best_window(
     chunk: StoredChunk, candidates: Candidates, context: SearchContext
 ) -> WindowScore | None:
     """None for a chunk without windows."""
-    cosines = candidates.windows.get(chunk.id)
+    cosines = candidates.windows.windows_of(chunk.id)
     if not cosines:
         return None
     best = max(cosines)
-    places = _places(chunk)[cosines.index(best) :]
+    places = chunk.window_places[cosines.index(best) :]
     if not places:
         return None
     span = Span(places[0][0][0], places[0][-1][0])
-    return WindowScore(span, vector_score(best, context.facts))
+    return WindowScore(span, ranking.vector_score(best, context.facts))
 
 
 def from_best_window(chunk: StoredChunk, candidates: Candidates, chars: int) -> str:
     """So many characters of the chunk that begin with its best window; more before it, if the
     rest is shorter."""
     text = without_markers(chunk.text)
-    cosines = candidates.windows.get(chunk.id)
+    cosines = candidates.windows.windows_of(chunk.id)
     if not cosines:
         return text
     windows = find_windows(text)[cosines.index(max(cosines)) :]
