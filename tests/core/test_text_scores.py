@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notewell.core.layout import Layout
 from notewell.core.terms import TextQuery, text_query
 from notewell.core.text_scores import (
     NEIGHBOUR_WEIGHT,
@@ -29,7 +30,17 @@ def match(*body: float, chunk_id: int = 1, gaps: tuple[int, ...] = ()) -> TextMa
 
 def text_score(one: TextMatch, stats: TextStats, weights: QueryWeights) -> float:
     places = {one.chunk_id: ("a.md", Span(1, 1))}
-    return text_scores(TextMatches.of([one]), places, stats, weights)[one.chunk_id]
+    return scores([one], places, stats, weights)[one.chunk_id]
+
+
+def scores(
+    rows: list[TextMatch],
+    places: dict[int, tuple[str, Span]],
+    stats: TextStats,
+    weights: QueryWeights,
+) -> dict[int, float]:
+    matches = TextMatches.of(rows)
+    return text_scores(matches, Layout.of(places, matches.lengths, stats.mean_length), weights)
 
 
 def scored(stats: TextStats, *body: int, gaps: tuple[int, ...] = ()) -> float:
@@ -125,7 +136,7 @@ def test_a_chunk_borrows_a_little_from_those_beside_it() -> None:
         3: ("b.md", Span(1, 2)),
     }
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
-    lent = text_scores(TextMatches.of(matches), places, STATS, worth)
+    lent = scores(matches, places, STATS, worth)
     assert lent[1] == text_score(match(1, NEIGHBOUR_WEIGHT), STATS, worth)
     assert lent[2] == text_score(match(NEIGHBOUR_WEIGHT, 1), STATS, worth)
     assert lent[3] == text_score(match(0, 4), STATS, worth)
@@ -135,7 +146,7 @@ def test_a_chunk_borrows_from_both_sides() -> None:
     matches = [match(1, 0, chunk_id=1), match(0, 1, chunk_id=2), match(2, 0, chunk_id=3)]
     places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(4, 6)), 3: ("a.md", Span(7, 9))}
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
-    both = text_scores(TextMatches.of(matches), places, STATS, worth)[2]
+    both = scores(matches, places, STATS, worth)[2]
     assert both == pytest.approx(text_score(match(3 * NEIGHBOUR_WEIGHT, 1), STATS, worth))
 
 
@@ -144,7 +155,7 @@ def test_a_chunk_further_down_lends_nothing() -> None:
     places = {1: ("a.md", Span(1, 3)), 2: ("a.md", Span(40, 44))}
     worth = query_weights(TextQuery(("alpha", "beta"), frozenset()), STATS)
     alone = [text_score(one, STATS, worth) for one in matches]
-    assert list(text_scores(TextMatches.of(matches), places, STATS, worth).values()) == alone
+    assert list(scores(matches, places, STATS, worth).values()) == alone
 
 
 @given(st.lists(st.tuples(COUNTS, COUNTS, COUNTS), min_size=1, max_size=4), st.integers(1, 9))

@@ -6,14 +6,14 @@ languages, a term also has their stems as variants, and a chunk with a variant h
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from notewell.core.form_places import KEPT_TOKEN_CHARS, KEPT_TOKENS, tokens_of
 from notewell.core.languages import LANGUAGES, marker
 from notewell.core.words import is_identifier, is_sparse, split_words, stem, stem_forms
 from notewell.limits import MAX_QUERY_TERMS
-from notewell.records import dataclass
+from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,11 +41,10 @@ _PARTICLES = frozenset(
 )
 """Characters that are mostly grammar: 寧王的本名是? asks for 寧王 and 本名."""
 
+_MARKERS = tuple(marker(language) for language in LANGUAGES)
 
-@dataclass(frozen=True, slots=True)
-class TextQuery:
-    """The content words of a query, each once, in order."""
 
+class _QueryFields(NamedTuple):
     terms: tuple[str, ...]
     """A chunk with any of these matches; with more of them it has a better score."""
     identifiers: frozenset[str]
@@ -58,12 +57,22 @@ class TextQuery:
     """For each term its stems in the languages of the index, which count as the term itself; or
     nothing at all, if the index has no such language."""
 
-    @property
+
+class TextQuery(_QueryFields):
+    """The content words of a query, each once, in order. (A class without slots, so that there is
+    room for what a search asks for several times.)"""
+
+    @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Each term with its variants."""
         if not self.variants:
-            return tuple((term,) for term in self.terms)
-        return tuple((term, *self.variants[number]) for number, term in enumerate(self.terms))
+            return tuple([(term,) for term in self.terms])
+        return tuple([(term, *self.variants[number]) for number, term in enumerate(self.terms)])
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """All terms and variants."""
+        return tuple([form for group in self.groups for form in group])
 
 
 @cache
@@ -90,8 +99,10 @@ def text_query(question: str, languages: tuple[str, ...] = ()) -> TextQuery:
 
 def languages_of(having: Callable[[Sequence[str]], Mapping[str, int]]) -> tuple[str, ...]:
     """The languages besides English that an index has, given how many chunks have each word."""
-    found = having([marker(language) for language in LANGUAGES])
-    return tuple(language for language in LANGUAGES if marker(language) in found)
+    found = having(_MARKERS)
+    if not found:
+        return ()
+    return tuple(one for one, word in zip(LANGUAGES, _MARKERS, strict=True) if word in found)
 
 
 def _variants(
@@ -114,6 +125,8 @@ def useful_terms(query: TextQuery, having: Mapping[str, int]) -> TextQuery:
     while an English word that no chunk has lowers every score. Of a very long query the rarest
     terms are kept.
     """
+    if not query.pairs and not query.variants and len(query.terms) <= MAX_QUERY_TERMS:
+        return query
     counts = {group[0]: sum(having.get(form, 0) for form in group) for group in query.groups}
     terms = [term for term in query.terms if counts[term] or term not in query.pairs]
     if len(terms) > MAX_QUERY_TERMS:

@@ -17,30 +17,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
+from notewell.core.layout import K1
 from notewell.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from notewell.core.layout import Layout
     from notewell.core.terms import TextQuery
-    from notewell.types import Span
-
-K1 = 1.2
-B = 0.75
-"""The textbook values of BM25. A smaller B does a little better on conversations and worse on
-code; see docs/ranking.md."""
 
 HEADING_WEIGHT = 0.6
 NAME_WEIGHT = 0.4
 """A word in the heading path or the file name is about the subject, but less precise."""
 
 NEIGHBOUR_WEIGHT = 0.15
-NEIGHBOUR_LINES = 3
-"""The share of a word that counts if the chunk before or after has it; up to two blank lines may
-be between the two chunks."""
+"""The share of a word that counts if the chunk before or after has it."""
 
 CLOSE = 0.2
 CLOSE_WORDS = 8
@@ -79,7 +72,7 @@ class TextMatches(Sequence[TextMatch]):
     """The chunks that have at least one term, best first. The counts are kept by term: most chunks
     lack most terms, and a search looks at a hundred chunks."""
 
-    __slots__ = ("gaps", "ids", "lengths", "terms")
+    __slots__ = ("gaps", "ids", "layout", "lengths", "terms")
 
     def __init__(
         self,
@@ -87,12 +80,15 @@ class TextMatches(Sequence[TextMatch]):
         lengths: Mapping[int, int],
         terms: Sequence[TermCounts],
         gaps: Sequence[Mapping[int, int]],
+        layout: Layout | None = None,
     ) -> None:
-        """The counts are those of `ids`; `lengths` may have more."""
+        """The counts are those of `ids`; the others may have more. A store that keeps it gives the
+        `layout`."""
         self.ids = ids
         self.lengths = lengths
         self.terms = terms
         self.gaps = gaps
+        self.layout = layout
 
     @classmethod
     def of(cls, matches: Sequence[TextMatch]) -> TextMatches:
@@ -182,42 +178,26 @@ def query_weights(query: TextQuery, stats: TextStats) -> QueryWeights:
     return QueryWeights(terms, tuple(map(min, separate, separate[1:])), sum(terms))
 
 
-def text_scores(
-    matches: TextMatches,
-    places: Mapping[int, tuple[str, Span]],
-    stats: TextStats,
-    weights: QueryWeights,
-) -> dict[int, float]:
-    """The score of each match, by chunk. `places` has the note and the lines of each chunk."""
-    in_order = sorted(matches.ids, key=places.__getitem__)
+def text_scores(matches: TextMatches, layout: Layout, weights: QueryWeights) -> dict[int, float]:
+    """The score of each match, by chunk. `layout` has at least these chunks."""
     possible = weights.possible
     if not possible:
-        return dict.fromkeys(in_order, 0.0)
-    earned = _earned(matches, _neighbours(in_order, places), stats, weights)
-    close = _closeness(matches, weights)
-    scores = dict[int, float]()
-    for chunk_id in in_order:
-        share = earned[chunk_id] / possible
-        if chunk_id in close:
-            share += CLOSE * close[chunk_id] / possible * (1 - share)
-        # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to
-        # about two thirds, without changing the order.
-        scores[chunk_id] = share * (1 + K1) / (1 + K1 * share)
-    return scores
+        return dict.fromkeys(matches.ids, 0.0)
+    earned = _earned(matches, layout, weights)
+    shares = {chunk_id: value / possible for chunk_id, value in earned.items()}
+    for chunk_id, value in _closeness(matches, weights).items():
+        if chunk_id in shares:
+            shares[chunk_id] += CLOSE * value / possible * (1 - shares[chunk_id])
+    # A chunk of mean length with every term once has 1 / (1 + K1). The curve raises that to about
+    # two thirds, without changing the order.
+    highest = 1 + K1
+    return {chunk_id: share * highest / (1 + K1 * share) for chunk_id, share in shares.items()}
 
 
-def _earned(
-    matches: TextMatches,
-    neighbours: tuple[Mapping[int, int], Mapping[int, int]],
-    stats: TextStats,
-    weights: QueryWeights,
-) -> dict[int, float]:
+def _earned(matches: TextMatches, layout: Layout, weights: QueryWeights) -> dict[int, float]:
     """The sum of the weights of the terms, each as far as its frequency goes."""
-    after, before = neighbours
-    mean, lengths = stats.mean_length, matches.lengths
-    saturation = {
-        one: K1 * (1 - B + B * (lengths[one] / mean if mean else 1.0)) for one in matches.ids
-    }
+    after, before = layout.neighbours(matches.ids)
+    saturation = layout.saturation
     earned = dict.fromkeys(matches.ids, 0.0)
     for value, (body, heading, name) in zip(weights.terms, matches.terms, strict=True):
         frequencies = dict(body)
@@ -236,18 +216,6 @@ def _earned(
         for chunk_id, frequency in frequencies.items():
             earned[chunk_id] += value * frequency / (frequency + saturation[chunk_id])
     return earned
-
-
-def _neighbours(
-    in_order: Sequence[int], places: Mapping[int, tuple[str, Span]]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """The next match after a chunk and the last one before it, if they are near."""
-    after, before = dict[int, int](), dict[int, int]()
-    for one, other in pairwise(in_order):
-        (path, (_, end_line)), (next_path, (start_line, _)) = places[one], places[other]
-        if start_line <= end_line + NEIGHBOUR_LINES and path == next_path:
-            after[one], before[other] = other, one
-    return after, before
 
 
 def _closeness(matches: TextMatches, weights: QueryWeights) -> dict[int, float]:

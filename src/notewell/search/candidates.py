@@ -24,6 +24,7 @@ from notewell.core import (
     text_scores,
     useful_terms,
 )
+from notewell.core.layout import Layout
 from notewell.core.window_codes import NO_WINDOWS
 from notewell.errors import EmbedderTrouble
 from notewell.records import dataclass, field, replace
@@ -227,7 +228,7 @@ def collect(view: IndexView, context: SearchContext, also: Sequence[int] = ()) -
     """Ask both legs. `also` names chunks that get a score even if neither leg finds them."""
     query = text_query(context.question, languages_of(view.having))
     # Bigrams that no chunk contains are dropped, and of an over-long query the commonest terms.
-    query = useful_terms(query, view.having([one for group in query.groups for one in group]))
+    query = useful_terms(query, view.having(query.forms))
     candidates = Candidates(query, notice=context.notice, degraded=context.degraded)
     if context.options.is_narrowed:
         from notewell.search.narrowing import narrow  # Imported late: few questions need it.
@@ -274,8 +275,11 @@ def search_words(
     worth = text_scores.query_weights(query, stats)
     candidates.worth = dict(zip(query.terms, worth.terms, strict=True))
     candidates.exact = text_scores.exact_matches(matches, query)
-    places = {chunk_id: facts.place for chunk_id, facts in view.facts(matches.ids).items()}
-    candidates.texts = text_scores.text_scores(matches, places, stats, worth)
+    layout = matches.layout
+    if layout is None:
+        places = {chunk_id: facts.place for chunk_id, facts in view.facts(matches.ids).items()}
+        layout = Layout.of(places, matches.lengths, stats.mean_length)
+    candidates.texts = text_scores.text_scores(matches, layout, worth)
 
 
 def _find_named(view: IndexView, context: SearchContext, candidates: Candidates) -> None:
@@ -383,7 +387,7 @@ def _search_vectors(
     # Only ids: the order of `nearest` may be approximate, so scores come from the exact cosines.
     hidden = candidates.hidden
     nearest = _nearest(view, vector, options, candidates)
-    near = [chunk_id for chunk_id in nearest if chunk_id not in hidden]
+    near = [chunk_id for chunk_id in nearest if chunk_id not in hidden] if hidden else nearest
     # Word matches get a cosine too: a chunk must not rank lower because only one leg saw it.
     cosines = view.cosines(vector, [*near, *candidates.texts, *also])
     if facts.window_share:

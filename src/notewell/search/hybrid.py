@@ -8,7 +8,7 @@ Answers without a hit say why. `absent.py` says why a single note is no hit.
 
 from __future__ import annotations
 
-from itertools import compress, islice
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from notewell.core import find_times, note_date, ranking, word_set
@@ -16,7 +16,6 @@ from notewell.core.nearness import near_limit
 from notewell.core.nearness import nearness as memory_nearness
 from notewell.core.speakers import is_about_user, speaker_factor
 from notewell.core.vector_weights import vector_weights
-from notewell.records import NamedTuple
 from notewell.scripts import script_of_question
 from notewell.search.candidates import collect
 from notewell.search.copies import without_copies
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from notewell.core import Candidate, Filters
+    from notewell.core.times import TimeSpan
     from notewell.index import ChunkFacts, IndexView, StoredChunk
     from notewell.ports import Reranker
     from notewell.search.candidates import Candidates, SearchContext
@@ -94,8 +94,8 @@ def rank(view: IndexView, context: SearchContext, candidates: Candidates) -> lis
 
 
 class RankedChunks:
-    """The same. A text is read, and a candidate made, of each chunk that is looked at: most are
-    not."""
+    """The same. Only what may be shown is put in order, and a text is read, and a candidate made,
+    of the best of it."""
 
     def __init__(self, view: IndexView, context: SearchContext, candidates: Candidates) -> None:
         options, legs, question = context.options, candidates.legs, context.question
@@ -103,6 +103,7 @@ class RankedChunks:
         facts = view.facts(legs.chunk_ids())
         weights = vector_weights(legs, context.facts, question, facts, options.fusion, weight)
         self._view, self._legs = view, legs
+        self._question, self._options = question, options
         self._relevances = ranking.fuse(legs, weights, options.fusion)
         for chunk_id in candidates.named:
             self._relevances[chunk_id] = 1.0
@@ -110,35 +111,50 @@ class RankedChunks:
         for chunk_id in candidates.hidden & self._relevances.keys():
             del facts[chunk_id], self._relevances[chunk_id]
         self.facts = facts
-        self._columns = columns = FactColumns.of(facts.values())
-        has_sessions = "sessions" in columns.sources
-        self._session_days = _session_days(view, facts.values()) if has_sessions else {}
-        days = {*columns.days, *self._session_days.values()}
-        self._factors = _time_factors(context, days)
-        spoken = view.chunks(compress(columns.ids, columns.has_user))
-        self._echoes = find_echoes(spoken.values(), question, candidates.query.terms)
-        self._speakers = _speaker_factors(columns) if is_about_user(question) else {}
-        self.may_repeat = has_sessions or bool(self._echoes)
+        self._has_sessions = "sessions" in [one.source for one in facts.values()]
+        self._session_days = _session_days(view, facts.values()) if self._has_sessions else {}
+        spoken = [one.id for one in facts.values() if one.has_user]
+        self._echoes = find_echoes(view.chunks(spoken).values(), question, candidates.query.terms)
+        self._speakers = _speaker_factors(facts.values()) if is_about_user(question) else {}
+        self._factors: dict[date | None, ranking.TimeFactors] = {}
+        self.may_repeat = self._has_sessions or bool(self._echoes)
         """Whether `without_repeats` could leave something out."""
-        self._order = self._in_order(has_sessions=has_sessions)
 
     def __iter__(self) -> Iterator[Ranked]:
-        return iter(self._ranked(self._order))
+        return iter(_in_order(self._ranked(sorted(self.facts))))
 
     @property
     def relevances(self) -> Collection[float]:
         return self._relevances.values()
 
     def best(self, least: float, limit: int) -> list[Ranked]:
-        """The first ones that are relevant enough; see `Candidate.passes`."""
-        relevances, exact = self._relevances, self._legs.exact
-        relevant = (one for one in self._order if relevances[one] >= least or one in exact)
-        return self._ranked(islice(relevant, limit))
+        """The first ones that are relevant enough (see `Candidate.passes`), if nothing may repeat:
+        among notes alone, the order is that of the scores, so only these are scored."""
+        facts, exact = self.facts, self._legs.exact
+        relevant = {
+            one: value for one, value in self._relevances.items() if value >= least or one in exact
+        }
+        # One of the two is 1, so the product is that of `Candidate.score`.
+        times = {
+            day: decay * recency
+            for day in {facts[one].day for one in relevant}
+            for decay, recency in (self._time_factors(day),)
+        }
+        scores = [value * times[facts[one].day] for one, value in relevant.items()]
+        if self._speakers:
+            scores = [
+                score * self._speakers[one] for one, score in zip(relevant, scores, strict=True)
+            ]
+        keyed = [
+            (-score if score < 1.0 else -1.0, facts[one].order, one)
+            for one, score in zip(relevant, scores, strict=True)
+        ]
+        keyed.sort()
+        return self._ranked([one for _, _, one in keyed[:limit]])
 
-    def _ranked(self, ids: Iterable[int]) -> list[Ranked]:
-        in_order = list(ids)
-        chunks = self._view.chunks(in_order)
-        return [(self._candidate(one), chunks[one]) for one in in_order]
+    def _ranked(self, ids: Sequence[int]) -> list[Ranked]:
+        chunks = self._view.chunks(ids)
+        return [(self._candidate(one), chunks[one]) for one in ids]
 
     def _candidate(self, chunk_id: int) -> Candidate:
         return ranking.Candidate(
@@ -147,65 +163,27 @@ class RankedChunks:
             self._legs.vectors.get(chunk_id),
             self._legs.texts.get(chunk_id),
             chunk_id in self._legs.exact,
-            *self._factors[self._session_days.get(chunk_id) or self.facts[chunk_id].day],
+            *self._time_factors(self._session_days.get(chunk_id) or self.facts[chunk_id].day),
             DISCOUNT if chunk_id in self._echoes else 1.0,
             self._speakers.get(chunk_id, 1.0),
         )
 
-    def _in_order(self, *, has_sessions: bool) -> list[int]:
-        """As `_in_order` sorts candidates. Among notes alone, this is the order of the scores."""
-        if has_sessions:
-            return [chunk.id for _, chunk in _in_order(self._ranked(self.facts))]
-        columns, negated = self._columns, [-score for score in self._scores()]
-        keyed = sorted(zip(negated, columns.orders, columns.ids, strict=True))
-        return [key[-1] for key in keyed]
+    def _time_factors(self, day: date | None) -> ranking.TimeFactors:
+        factors = self._factors.get(day)
+        if factors is None:
+            self._factors[day] = factors = ranking.time_factors(day, *self._times)
+        return factors
 
-    def _scores(self) -> list[float]:
-        """`Candidate.score` of each chunk, without a candidate."""
-        relevances, ids = self._relevances, self._columns.ids
-        # `time_factors` leaves one of the two at 1, so the product is that of `Candidate.score`.
-        factors = {day: decay * recency for day, (decay, recency) in self._factors.items()}
-        scores = [
-            relevances[one] * factors[day]
-            for one, day in zip(ids, self._columns.days, strict=True)
-        ]
-        if self._speakers:
-            scores = [score * self._speakers[one] for one, score in zip(ids, scores, strict=True)]
-        scores = [min(1.0, score) for score in scores]
-        if self._echoes:
-            scores = [
-                score * DISCOUNT if one in self._echoes else score
-                for one, score in zip(ids, scores, strict=True)
-            ]
-        return scores
+    @cached_property
+    def _times(self) -> tuple[date, TimeSpan | None, float | None]:
+        """What a day is weighed by: today, the time that the question names, and the half-life."""
+        today = self._options.today
+        return today, find_times(self._question, today), self._options.half_life_days
 
 
-class FactColumns(NamedTuple):
-    """`ChunkFacts` of several chunks by field, as far as they are ranked by it: to go through one
-    field of two hundred chunks takes a fraction of the time."""
-
-    ids: Sequence[int] = ()
-    sources: Sequence[str] = ()
-    orders: Sequence[object] = ()
-    days: Sequence[date | None] = ()
-    has_user: Sequence[bool] = ()
-
-    @classmethod
-    def of(cls, chunks: Collection[ChunkFacts]) -> FactColumns:
-        if not chunks:
-            return cls()
-        ids, sources, _, orders, days, _, _, has_user = zip(*chunks, strict=True)
-        return cls(ids, sources, orders, days, has_user)
-
-
-def _speaker_factors(columns: FactColumns) -> dict[int, float]:
+def _speaker_factors(chunks: Iterable[ChunkFacts]) -> dict[int, float]:
     """For a question about the user."""
-    return {
-        one: speaker_factor(source, has_user=has_user)
-        for one, source, has_user in zip(
-            columns.ids, columns.sources, columns.has_user, strict=True
-        )
-    }
+    return {one.id: speaker_factor(one.source, has_user=one.has_user) for one in chunks}
 
 
 def _in_order(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -230,14 +208,6 @@ def _session_days(view: IndexView, chunks: Collection[ChunkFacts]) -> dict[int, 
     sessions = view.sessions(set(untimed.values())) if untimed else {}
     days = {path: session.day for path, session in sessions.items() if session.day is not None}
     return {chunk_id: days[path] for chunk_id, path in untimed.items() if path in days}
-
-
-def _time_factors(
-    context: SearchContext, days: Collection[date | None]
-) -> dict[date | None, ranking.TimeFactors]:
-    today, half_life = context.options.today, context.options.half_life_days
-    span = find_times(context.question, today)
-    return {day: ranking.time_factors(day, today, span, half_life) for day in days}
 
 
 def without_repeats(

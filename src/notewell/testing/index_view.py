@@ -205,7 +205,7 @@ class InMemoryView:
             chunk_id: [[_positions(group, one) for one in row.fields] for group in query.groups]
             for chunk_id, row in self._state.rows.items()
         }
-        found = self.having([form for group in query.groups for form in group])
+        found = self.having(query.forms)
         # A chunk is in one language: nearly none has two forms of a term.
         having = [
             min(len(positions), sum(found.get(form, 0) for form in group))

@@ -101,7 +101,7 @@ class TextReader:
     ) -> tuple[TextMatches, TextStats]:
         if not query.terms or not sources:
             return TextMatches.of([]), TextStats(0, 0.0, ())
-        forms = [form for group in query.groups for form in group]
+        forms = query.forms
         self._load(forms)
         found = self.having(forms)
         sums = [sum(found.get(form, 0) for form in group) for group in query.groups]

@@ -102,7 +102,7 @@ def match_expression(query: TextQuery, sources: Sequence[str]) -> str:
     Every word is quoted, so that no text of a user is taken for an operator of FTS5.
     """
     # They need no column: no term is a word of the column `source`.
-    terms = " OR ".join(_quoted(form) for group in query.groups for form in group)
+    terms = " OR ".join([_quoted(form) for form in query.forms])
     if not sources:
         return terms
     wanted = " OR ".join(_quoted(source_word(source)) for source in sources)

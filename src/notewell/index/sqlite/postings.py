@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import apsw
 
 from notewell.core import TermCounts, TextMatches, least_gap
+from notewell.core.layout import Layout
 from notewell.index.sqlite.connect import select
 from notewell.index.sqlite.full_text import Totals
 from notewell.last_values import LastValues
 from notewell.records import NamedTuple
+from notewell.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 512
 """If the words of a question have more chunks, FTS5 is quicker."""
+SMALL_INDEX = 256
+"""Chunks. To look at all of more takes longer than to look at those that a question finds."""
 KEPT_SIZES = 4096
 KEPT_PLACES = 60_000
 """Some 15 MB, in all memories of a process."""
@@ -95,7 +99,10 @@ class PostingReader:
         self._asked: set[str] = set()
         self._state = next(self._states)
         self._sizes: dict[int, Sizes] = {}
+        self._bodies: dict[int, int] = {}
+        """The same of the body alone."""
         self._totals: Totals | None = None
+        self._layout: Layout | None = None
 
     def posting(self, form: str, chunks: int) -> Posting:
         """`chunks` is how many have it."""
@@ -126,17 +133,20 @@ class PostingReader:
         return found if all(len(one.ids) for one in found.values()) else None
 
     def sizes(self, ids: Iterable[int]) -> dict[int, Sizes]:
-        if len(self._sizes) > KEPT_SIZES:
-            self._sizes.clear()
+        if len(self._sizes) > KEPT_SIZES:  # Others may still use the old ones.
+            self._sizes, self._bodies = {}, {}
         known = self._sizes
         missing = [chunk_id for chunk_id in ids if chunk_id not in known]
         if missing:
-            known |= sizes_in(self._db, array("q", sorted(missing)))
+            found = sizes_in(self._db, array("q", sorted(missing)))
+            known |= found
+            self._bodies |= {chunk_id: one.body for chunk_id, one in found.items()}
         return known
 
     def body_sizes(self, ids: Iterable[int]) -> dict[int, int]:
-        sizes = self.sizes(ids)
-        return {chunk_id: sizes[chunk_id].body for chunk_id in ids}
+        """Of these chunks and others."""
+        self.sizes(ids)
+        return self._bodies
 
     def totals(self) -> Totals:
         if self._totals is None:
@@ -147,6 +157,16 @@ class PostingReader:
                 raise apsw.CorruptError("chunks_fts_data has no averages")
             self._totals = Totals(chunks, fields[1], sum(fields))
         return self._totals
+
+    def layout(self) -> Layout | None:
+        """That of all chunks; None if there are many, of which a question finds few."""
+        totals = self.totals()
+        if self._layout is None and totals.chunks <= SMALL_INDEX:
+            rows = select(self._db, "SELECT id, path, start_line, end_line FROM chunks")
+            places = {chunk_id: (path, Span(*lines)) for chunk_id, path, *lines in rows}
+            mean = totals.body_words / totals.chunks
+            self._layout = Layout.of(places, self.body_sizes(places), mean)
+        return self._layout
 
 
 _NOWHERE = Posting.of({}, {}, {})
@@ -209,11 +229,14 @@ def best_chunks(
     scores: dict[int, float] = {}
     for form, posting in postings.items():
         if posting is not _NOWHERE:
-            for chunk_id, part in _rank_parts(posting, having.get(form, 0), reader).items():
+            parts = _rank_parts(posting, having[form], reader)
+            if not scores:
+                scores = dict(parts)
+                continue
+            for chunk_id, part in parts.items():
                 scores[chunk_id] = scores.get(chunk_id, 0.0) + part
-    # Of equal ones the older chunk, as FTS5 sorts them.
-    ranked = sorted([(-score, chunk_id) for chunk_id, score in scores.items()])
-    return [chunk_id for _, chunk_id in ranked]
+    # Of equal ones the older chunk, as FTS5 sorts them: both sorts are stable.
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
 def _rank_parts(posting: Posting, number: int, reader: PostingReader) -> Mapping[int, float]:
@@ -248,22 +271,19 @@ def as_matches(
 ) -> TextMatches:
     """The same counts as a `TermCounter` makes while FTS5 ranks; `ids` are all chunks that have a
     term, best first."""
-    terms = [_joined([postings[form] for form in group]) for group in query.groups]
-    best = ids[:limit]
+    if query.variants:
+        terms = [_joined([postings[form] for form in group]) for group in query.groups]
+    else:
+        terms = list(postings.values())
+    best, counts = ids[:limit], [term.counts for term in terms]
     if len(best) < len(ids):
         chosen = frozenset(best)
-        terms = [_among(term, chosen) for term in terms]
-    lengths = reader.body_sizes(best)
-    return TextMatches(best, lengths, [term.counts for term in terms], _gaps(terms))
+        counts = [_among(one, chosen) for one in counts]
+    return TextMatches(best, reader.body_sizes(ids), counts, _gaps(terms), reader.layout())
 
 
-def _among(posting: Posting, ids: frozenset[int]) -> Posting:
-    places, (_, heading, name), _ = posting
-    return Posting.of(
-        {one: places[one] for one in ids & places.keys()},
-        {one: heading[one] for one in ids & heading.keys()},
-        {one: name[one] for one in ids & name.keys()},
-    )
+def _among(counts: TermCounts, ids: frozenset[int]) -> TermCounts:
+    return TermCounts(*[{one: of[one] for one in ids & of.keys()} for of in counts])
 
 
 def _joined(forms: Sequence[Posting]) -> Posting:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 NO_MATCHES = TextMatches.of([])
+_SOURCE_WORDS = {source: source_word(source) for source in get_args(Source)}
 SHORT_NOTE = 64
 """Chunks. Of a longer note, those around a hit are selected."""
 
@@ -346,19 +347,18 @@ class SqliteView:
         if not query.terms or not sources:
             return NO_MATCHES, TextStats(0, 0.0, ())
         filters = self._filters(sources)
-        forms = [form for group in query.groups for form in group]
         # Of all sources: a term must weigh the same whichever source is searched.
-        having = self.having(forms)
+        having = self.having(query.forms)
         found = None
         if self._memo is not None and among is None and not filters:
             found = self._kept_lists(query, having, self._memo.postings(self._db), limit)
         matches, totals = found or self._counted(query, filters, limit, among)
         chunks, words = (totals.chunks, totals.body_words) if matches else (0, 0)
-        sums = [sum(having.get(form, 0) for form in group) for group in query.groups]
+        sums = [sum([having.get(form, 0) for form in group]) for group in query.groups]
         # A chunk is in one language, so nearly none has two forms of a term. Without a match the
         # number of chunks is not known.
-        frequencies = tuple(min(chunks, number) if matches else number for number in sums)
-        return matches, TextStats(chunks, words / max(1, chunks), frequencies)
+        frequencies = [min(chunks, number) for number in sums] if matches else sums
+        return matches, TextStats(chunks, words / max(1, chunks), tuple(frequencies))
 
     def _counted(
         self, query: TextQuery, filters: Sequence[str], limit: int, among: Sequence[int] | None
@@ -411,11 +411,7 @@ class SqliteView:
         self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
     ) -> tuple[TextMatches, Totals]:
         with our_errors(self.path):
-            postings = {
-                form: reader.posting(form, having.get(form, 0))
-                for group in query.groups
-                for form in group
-            }
+            postings = {form: reader.posting(form, having.get(form, 0)) for form in query.forms}
             ids = best_chunks(postings, having, reader)
             if not ids:
                 return NO_MATCHES, Totals(0, 0, 0)
@@ -423,7 +419,7 @@ class SqliteView:
 
     def _filters(self, sources: Sequence[str]) -> Sequence[str]:
         """The sources to search, or none if the index has no others."""
-        others = [source_word(one) for one in get_args(Source) if one not in sources]
+        others = [word for source, word in _SOURCE_WORDS.items() if source not in sources]
         return sources if self.having(others) else ()
 
     def having(self, terms: Sequence[str]) -> dict[str, int]:
@@ -440,7 +436,7 @@ class SqliteView:
 
     def nearest(self, vector: NDArray[np.float32], sources: Sequence[str], k: int) -> list[int]:
         near = self._vectors().nearest(self._db, vector, sources, k)
-        return [chunk_id for chunk_id, _ in near]
+        return list(dict(near))
 
     def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
         return self._vectors().cosines(self._db, vector, ids)
