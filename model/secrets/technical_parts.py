@@ -42,6 +42,8 @@ _TELLING = re.compile(
 class Draft:
     kind: str
     line: str
+    times: int = 1
+    """That it is written."""
 
 
 class Parts:

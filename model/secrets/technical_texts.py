@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
     from model.secrets.marks import Text
 
-WRITTEN_WITH_SECRET = 5  # times that each template is written
-WRITTEN_WITHOUT = 9
+WRITTEN = {"with": 5, "without": 9}  # times that each template is written
+# Those of these files are few for what they cover: whole families of programs and devices.
+WRITTEN_OF_FEW = {"with": 13, "without": 12}
+FEW = {
+    "devices", "languages", "layouts", "lookalikes", "requests", "services", "settings",
+    "source", "terminal", "vendors",
+}  # fmt: skip
 TRIES = 12  # A short secret may stand in the text twice.
 MIXED = 900  # texts of many parts, with secrets, and as many without
 LONGEST_MIXED = 700  # characters of the secrets: a text is not mainly secrets
@@ -37,12 +42,17 @@ _FENCES = ["", "yaml", "sh", "python", "json", "ini"]
 _CLOSED = {"`": "`", "“": "”"}
 # What ends so goes on in the next line.
 _UNFINISHED = (":", "=", "›")
+_ASKING = ("=", "?", "？")
 
 
 def drafts(folder_kind: str) -> list[Draft]:
     """The templates with secrets, or those without; of the files that are no parts."""
     return [
-        Draft(section.title.partition(" ")[2], line)
+        Draft(
+            section.title.partition(" ")[2],
+            line,
+            (WRITTEN_OF_FEW if path.stem in FEW else WRITTEN)[folder_kind],
+        )
         for path in sorted(FOLDER.glob("*.txt"))
         for section in marks.sections(path)
         for line in section.lines
@@ -55,11 +65,14 @@ class Writer:
         self.random = random
         self.drawing = Drawing(random)
         self.with_secret, self.without = (drafts(kind) for kind in _KINDS)
+        names = self.drawing.known["secret_name"] + self.drawing.known["foreign_name"]
+        # After such an end, in a text without secrets, the next line would be read as one.
+        self.asking = (*_ASKING, *(name.lower() for name in names))
 
     def texts_with_secrets(self) -> Iterator[Text]:
         parts = Parts(self.drawing)
         for draft in [
-            *self.with_secret * WRITTEN_WITH_SECRET, *parts.grid(), *parts.tokens(),
+            *_repeated(self.with_secret), *parts.grid(), *parts.tokens(),
             *parts.webhooks(), *parts.urls(),
         ]:  # fmt: skip
             yield from self._first_good(draft)
@@ -75,7 +88,7 @@ class Writer:
 
     def texts_without(self) -> Iterator[Text]:
         parts = Parts(self.drawing)
-        for draft in [*self.without * WRITTEN_WITHOUT, *parts.clean_grid(), *parts.near()]:
+        for draft in [*_repeated(self.without), *parts.clean_grid(), *parts.near()]:
             # A template with few values would be the same text many times.
             fixed = draft.line.count("‹") < 2 and self.random.random() < 0.93
             text = self._written(draft)
@@ -106,7 +119,8 @@ class Writer:
     def _among_lines(self, text: Text, least: int) -> Text:
         before = [self._line() for _ in range(self.random.randint(least, 2))]
         after = [self._line() for _ in range(self.random.randint(0, 2))]
-        if text.text.endswith((":", "\n", ": ")):
+        asks = not text.secrets and text.text.lower().rstrip().endswith(self.asking)
+        if asks or text.text.endswith((":", "\n", ": ")):
             after = []
         return text.within(
             "".join(f"{line}\n" for line in before), "".join(f"\n{line}" for line in after)
@@ -152,6 +166,10 @@ class Writer:
         between = self.random.choice(["\n", "\n", "\n\n"])
         secrets = tuple(secret for text in texts for secret in text.secrets)
         return marks.Text(between.join(text.text for text in texts), secrets, "technical/mixed")
+
+
+def _repeated(drafts: list[Draft]) -> list[Draft]:
+    return [draft for draft in drafts for _ in range(draft.times)]
 
 
 def _goes_on(line: str) -> bool:

@@ -31,8 +31,8 @@ def test_a_seed_gives_the_same_texts_and_another_seed_others(texts: list[Text]) 
 
 def test_about_as_many_texts_have_secrets_as_have_none(texts: list[Text]) -> None:
     having = sum(bool(text.secrets) for text in texts)
-    assert 20_000 <= having <= 21_000
-    assert 20_000 <= len(texts) - having <= 23_000
+    assert 33_000 <= having <= 34_000
+    assert 33_000 <= len(texts) - having <= 34_000
 
 
 def test_no_text_is_there_twice(texts: list[Text]) -> None:
