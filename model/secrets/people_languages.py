@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "people"
 _COMMON = ("fillers.txt", "en_words.txt")
-_ENGLISH = ("en_with.txt", "en_without.txt")
+_ENGLISH = (
+    "en_with.txt",
+    "en_without.txt",
+    # Twice: of what people write most about, each template is drawn twice as often.
+    *("en_work.txt", "en_home.txt", "en_wording.txt") * 2,
+)
 _OTHERS = "other_languages.txt"
 # How often quotation marks stand around a secret of these kinds, and around one of any other kind.
 _WORDS = {
-    "password", "weak", "word", "phrase", "own_word", "wifi_key", "token", "licence",
+    "password", "weak", "word", "phrase", "own_word", "wifi_key", "token", "licence", "chosen",
+    "chosen_word",
 }  # fmt: skip
 _SHARE_QUOTED = 0.2
 _SHARE_QUOTED_NUMBER = 0.09

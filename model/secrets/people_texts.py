@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from model.secrets.marks import Text
 
-TEXTS = 9_000  # with secrets, and as many without
+TEXTS = 20_000  # with secrets, and as many without
 SHARE_ENGLISH = 0.5
 SHORTEST_SECRET = 3
 _STOPS = {"zh": "。", "ja": "。", "hi": "।", "bn": "।", "ur": "۔", "th": " "}

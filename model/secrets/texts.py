@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def generated(seed: int) -> Iterator[Text]:
-    """About 33 000 texts with secrets, then as many without, each text once.
+    """About 44 000 texts with secrets, then as many without, each text once.
 
     The same seed gives the same texts.
     """
