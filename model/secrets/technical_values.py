@@ -43,9 +43,7 @@ _PEM_BREAKS = {
 class Drawing(marks.Drawing):
     def __init__(self, random: Random) -> None:
         sections = [
-            section
-            for name in ("words.txt", "fillers.txt")
-            for section in marks.sections(FOLDER / name)
+            section for path in sorted(FOLDER.glob("*.txt")) for section in marks.sections(path)
         ]
         super().__init__(random, marks.fillers(sections))
         self.made = {

@@ -31,8 +31,8 @@ def test_a_seed_gives_the_same_texts_and_another_seed_others(texts: list[Text]) 
 
 def test_about_as_many_texts_have_secrets_as_have_none(texts: list[Text]) -> None:
     having = sum(bool(text.secrets) for text in texts)
-    assert 44_000 <= having <= 45_000
-    assert 44_000 <= len(texts) - having <= 45_000
+    assert 50_000 <= having <= 54_000
+    assert 57_000 <= len(texts) - having <= 61_000
 
 
 def test_no_text_is_there_twice(texts: list[Text]) -> None:

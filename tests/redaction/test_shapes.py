@@ -9,6 +9,8 @@ import pytest
 from tests.redaction.fakes.making import filled, secret_in
 from tests.redaction.test_recall import REDACT, is_gone
 
+from notewell.redaction.redactor import find_by_rules
+
 SHAPES = (
     "zz_{hex40}", "kx-{an22}.{an40}", "vz_{lo32}", "acme_{an28}", "zq_live_{an32}", "plum-pat-{an24}", "kite_api_{lo36}", "rk_orb_{hex40}", "ENV_TOKEN={hex32}",
     "SWMTKN-1-{lo50}-{lo25}", "K10{hex64}::node:{hex32}", "token-{lo5}:{lo54}", "{hex24}:{hex64}", "perm:{us8}.{d2}-{d2}.{an30}",
@@ -106,4 +108,4 @@ def test_what_programs_and_services_print_is_masked(text: str, secrets: str) -> 
     ],
 )
 def test_a_list_of_words_is_no_list_of_codes(text: str) -> None:
-    assert REDACT(text) == text
+    assert not find_by_rules(text.encode())

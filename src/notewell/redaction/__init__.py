@@ -19,6 +19,7 @@ sentences.py      a topic of a message and the values behind it, before it; arou
                   in its line), neighbours.py, asked.py (in other
                   lines), answers.py (alone in a message, corrected, before its words)
 tables.py         a column of secrets
+learned.py        values that no rule names, by a linear model; context.py (what it looks at)
 plausible.py      values that only look like a secret: placeholders, variables, plain words
 weak_values.py    values that may be a weak password where nothing else can be; plain_words.py
 mask.py           `[redacted:github-token:3f2a]`, and the key of its digits

@@ -129,7 +129,17 @@ def is_placeholder(value: str) -> bool:
     few = len(set(value)) < least
     if few or _TAG.fullmatch(value) or value.startswith(("${", "$(", "<", "{", "[", "&lt;")):
         return True
+    return is_example(value)
+
+
+def is_example(value: str) -> bool:
+    """What pages write in the place of a secret, or the name of a variable that has it."""
     return bool(_PLACEHOLDER.search(value) or _VARIABLE.fullmatch(value))
+
+
+def is_public(value: str) -> bool:
+    """A fingerprint, a public key, a place in a vault."""
+    return bool(_CODE.match(value))
 
 
 def password_strength(value: str) -> Strength:

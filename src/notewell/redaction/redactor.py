@@ -2,7 +2,8 @@
 
     text ──▶ which literals occur? ──▶ the rules that need them ──▶ spans ──▶ merged ──▶ masks
 
-One pass over the text says which rules can match at all; for most texts that is none.
+One pass over the text says which rules can match at all; for most texts that is none. What they
+leave is looked at once more, by `learned.py`.
 
 Invariant: the result has the same number of lines as the text, with the same numbers. Nothing
 here changes the file that a text came from.
@@ -20,6 +21,7 @@ from notewell.redaction.codes import answer_spans, code_line_spans, code_spans, 
 from notewell.redaction.declared import declared_spans, directive_spans
 from notewell.redaction.dialogs import pair_spans
 from notewell.redaction.labelled import labelled_spans
+from notewell.redaction.learned import KIND, learned_spans
 from notewell.redaction.mask import MASK_BEGINS, mask
 from notewell.redaction.names import named_spans
 from notewell.redaction.phrases import PHRASE_RULE, phrase_end, phrase_spans
@@ -99,6 +101,9 @@ class Redactor:
 # -- finding -------------------------------------------------------------------------------------
 
 
+Span = tuple[int, int]
+
+
 class SecretSpan(NamedTuple):
     """Where a secret is, in bytes of UTF-8, and its kind."""
 
@@ -128,13 +133,26 @@ def locate_secrets(text: str) -> list[LocatedSecret]:
 def find_secrets(data: bytes) -> list[SecretSpan]:
     """In order, without overlaps, and none inside an existing mask."""
     with native_calls():
-        spans = list(_matches(data))
-    # Two cheap tests first: almost every text fails one of them.
-    if spans and MASK_BEGINS in data:
-        with native_calls():
-            masks = [match.span() for match in rulebook().masks.finditer(data)]
+        masks = _masks(data)
+        found = find_by_rules(data, masks)
+        known = sorted([*masks, *((one.start, one.end) for one in found)])
+        learned = [SecretSpan(*span, KIND) for span in learned_spans(data, known)]
+    return sorted([*found, *learned]) if learned else found
+
+
+def find_by_rules(data: bytes, masks: Sequence[Span] = ()) -> list[SecretSpan]:
+    """The same, without those that no rule names."""
+    spans = list(_matches(data))
+    if masks:
         spans = _outside(masks, spans)
     return _merged((rank, _whole(data, span)) for rank, span in spans)
+
+
+def _masks(data: bytes) -> list[Span]:
+    # A cheap test first: almost no text has a mask.
+    if MASK_BEGINS not in data:
+        return []
+    return [match.span() for match in rulebook().masks.finditer(data)]
 
 
 def _whole(data: bytes, span: SecretSpan) -> SecretSpan:

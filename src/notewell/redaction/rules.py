@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-RULES_VERSION = 6
+RULES_VERSION = 7
 """Increase it with every change of a rule: sources indexed with other rules are read again."""
 
 BEGINS = r"(?:\b|\\[nrt])"
