@@ -126,8 +126,8 @@ def _rank_parts(
 
 
 def matches_in(query: TextQuery, postings: Mapping[str, PostingArrays], limit: int) -> TextMatches:
-    """As a `TermCounter` counts while FTS5 ranks. `postings` are those of the forms that the index
-    has, at least one, in the order of the query."""
+    """As a `TermCounter` counts. `postings` are those of the forms that the index has, at least
+    one, in the order of the query."""
     best = _best(list(postings.values()), limit)
     chosen = np.sort(best)
     terms = [

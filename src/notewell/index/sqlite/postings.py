@@ -56,7 +56,7 @@ _AVERAGES = 1
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
 HEADING_WEIGHT, NAME_WEIGHT = 0.6, 0.4
-"""FTS5's bm25, with the weights of `full_text.RANK`."""
+"""FTS5's bm25, with the weights of `full_text.BEST_CHUNKS`."""
 
 
 class Posting(NamedTuple):
@@ -269,8 +269,8 @@ def as_matches(
     limit: int,
     reader: PostingReader,
 ) -> TextMatches:
-    """The same counts as a `TermCounter` makes while FTS5 ranks; `ids` are all chunks that have a
-    term, best first."""
+    """The same counts as a `TermCounter` makes; `ids` are all chunks that have a term, best
+    first."""
     if query.variants:
         terms = [_joined([postings[form] for form in group]) for group in query.groups]
     else:

@@ -23,7 +23,8 @@ from notewell.index.records import (
 )
 from notewell.index.sqlite.connect import our_errors, select
 from notewell.index.sqlite.full_text import (
-    RANK,
+    BEST_CHUNKS,
+    COUNTS_OF_CHUNKS,
     TermCounter,
     Totals,
     match_expression,
@@ -363,24 +364,15 @@ class SqliteView:
     def _counted(
         self, query: TextQuery, filters: Sequence[str], limit: int, among: Sequence[int] | None
     ) -> tuple[TextMatches, Totals]:
-        """FTS5 ranks and counts."""
-        counter = TermCounter(query, len(filters))
+        """FTS5 ranks all matches, and counts in the best."""
+        expression = match_expression(query, filters)
         only = None if among is None else json.dumps(list(among))
-        # `rank MATCH` passes the weights of the columns to FTS5.
-        rows = self._select(
-            "SELECT rowid, notewell_counts(chunks_fts, ?) FROM chunks_fts "
-            "WHERE chunks_fts MATCH ? AND rank MATCH ? "
-            "AND (? IS NULL OR rowid IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?",
-            (
-                apsw.pyobject(counter),
-                match_expression(query, filters),
-                RANK,
-                only,
-                only,
-                limit,
-            ),
-        )
-        return counter.matches([chunk_id for chunk_id, _ in rows]), counter.totals
+        rows = self._select(BEST_CHUNKS, (expression, only, only, limit))
+        ids, counter = [chunk_id for (chunk_id,) in rows], TermCounter(query, len(filters))
+        if ids:  # carray does not accept an empty array.
+            chosen = apsw.carray(array("q", ids))
+            self._select(COUNTS_OF_CHUNKS, (apsw.pyobject(counter), expression, chosen))
+        return counter.matches(ids), counter.totals
 
     def _kept_lists(
         self, query: TextQuery, having: Mapping[str, int], reader: PostingReader, limit: int
