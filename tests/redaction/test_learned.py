@@ -10,7 +10,7 @@ from model.secrets.texts import generated
 
 from notewell.redaction import Redactor
 from notewell.redaction.context import TABLE_BITS, elements
-from notewell.redaction.learned import WEIGHTS_FILE, hidden
+from notewell.redaction.learned import WEIGHTS, hidden
 from notewell.redaction.redactor import _masks, find_by_rules, find_secrets
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ def test_what_is_masked_by_the_model_is_not_masked_again(texts: list[Text]) -> N
 
 
 def test_the_weights_are_those_of_the_features() -> None:
-    from importlib.resources import files
-
-    weights = files("notewell.redaction").joinpath(WEIGHTS_FILE).read_bytes()
+    weights = WEIGHTS.read_bytes()
     assert len(weights) == 1 << TABLE_BITS
     assert len(set(weights)) > 100
 

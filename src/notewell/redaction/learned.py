@@ -11,7 +11,7 @@ and from the pages and programs of other projects (`model/secrets`).
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notewell.redaction.compiled import compile_later
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 KIND = "secret"
-WEIGHTS_FILE = "learned_weights.bin"
+WEIGHTS = Path(__file__).with_name("learned_weights.bin")
 SCALE = 32
 """A weight is kept as a byte: its value times this."""
 BAR = 1.5
@@ -247,5 +247,4 @@ def _cues() -> Any:
 @cache
 def _weights() -> memoryview:
     """A byte for each feature, signed."""
-    data = files("notewell.redaction").joinpath(WEIGHTS_FILE).read_bytes()
-    return memoryview(data).cast("b")
+    return memoryview(WEIGHTS.read_bytes()).cast("b")
