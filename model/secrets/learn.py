@@ -44,11 +44,11 @@ class Example(NamedTuple):
 def examples_of(text: Text) -> Iterator[Example]:
     secrets = [_span(text.text, secret) for secret in text.secrets]
     hidden = _without_known(text.text)
-    for one in learned.candidates(hidden):
+    for one in learned.possible_secrets(hidden):
         weight = 1.0 if text.kind else DOCUMENT_WEIGHT  # A document has no kind.
         yield Example(_features(one), _is_in(secrets, one.span), weight)
     if secrets and MASKED in hidden:
-        for one in learned.candidates(text.text):
+        for one in learned.possible_secrets(text.text):
             if hidden[one.span[0]] == MASKED and _is_in(secrets, one.span):
                 yield Example(_features(one), is_secret=True, weight=KNOWN_WEIGHT)
 
@@ -62,7 +62,7 @@ def _is_in(secrets: Iterable[tuple[int, int]], span: tuple[int, int]) -> bool:
     return any(start < span[1] and span[0] < end for start, end in secrets)
 
 
-def _features(one: learned.Candidate) -> set[int]:
+def _features(one: learned.PossibleSecret) -> set[int]:
     return one.own_features() | one.features_around()
 
 

@@ -56,7 +56,9 @@ for event in begun:
 def test_a_process_ends_in_order_while_daemon_threads_work(tmp_path: Path, work: str) -> None:
     """Without `native_calls` it aborts: "terminate called without an active exception"."""
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "MEMORY.md").write_text("The frost alarm rings at 2 degrees.\n")
+    (tmp_path / "notes" / "MEMORY.md").write_text(
+        "The frost alarm rings at 2 degrees.\n", encoding="utf-8"
+    )
     places = [str(tmp_path / "notes"), str(tmp_path / "state")]
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *places, work],

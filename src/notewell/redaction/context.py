@@ -103,21 +103,18 @@ def _hash(text: str) -> int:
 
 # -- shapes --------------------------------------------------------------------------------------
 
-_CLASSES = tuple(
-    (name, compile_later(pattern))
-    for name, pattern in (
-        ("hex", r"[0-9a-f]{7,}|[0-9A-F]{7,}"),
-        ("word-digits", r"[a-z]+\d+"),
-        ("Word-digits", r"[A-Z][a-z]+\d+"),
-        ("WORD-digits", r"[A-Z]+\d+"),
-        ("Words-digits", r"[A-Za-z]+\d+"),
-        ("digits-word", r"\d+[a-z]+"),
-        ("grouped", r"\d+(?:[-./:]\d+)+"),
-        ("digits-signs", r"[^\w]*\d(?:[\d\W_])*"),
-        ("alnum", r"[^\W_]+"),
-        ("joined", r"[^\W_]+(?:[-_.][^\W_]+)+"),
-        ("ends-with-sign", r"[^\W_]+[!?#$*+%&]{1,3}"),
-    )
+_CLASSES = (
+    ("hex", compile_later(r"[0-9a-f]{7,}|[0-9A-F]{7,}")),
+    ("word-digits", compile_later(r"[a-z]+\d+")),
+    ("Word-digits", compile_later(r"[A-Z][a-z]+\d+")),
+    ("WORD-digits", compile_later(r"[A-Z]+\d+")),
+    ("Words-digits", compile_later(r"[A-Za-z]+\d+")),
+    ("digits-word", compile_later(r"\d+[a-z]+")),
+    ("grouped", compile_later(r"\d+(?:[-./:]\d+)+")),
+    ("digits-signs", compile_later(r"[^\w]*\d(?:[\d\W_])*")),
+    ("alnum", compile_later(r"[^\W_]+")),
+    ("joined", compile_later(r"[^\W_]+(?:[-_.][^\W_]+)+")),
+    ("ends-with-sign", compile_later(r"[^\W_]+[!?#$*+%&]{1,3}")),
 )
 
 

@@ -96,7 +96,7 @@ def likely_spans(text: str) -> list[Span]:
     # A value that is found changes the words around the others, so they are looked at again:
     # the masked text must give the same answer.
     for _ in range(MAX_ROUNDS):
-        more = [one for one in candidates(text, lines) if _is_secret(one)]
+        more = [one for one in possible_secrets(text, lines) if _is_secret(one)]
         if not more:
             break
         found += [one.span for one in more]
@@ -115,7 +115,7 @@ def _with_masks(text: str, spans: Iterable[Span]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _is_secret(value: Candidate) -> bool:
+def _is_secret(value: PossibleSecret) -> bool:
     own = _sum(value.own_features())
     # Most values are a version, a number or an identifier whatever the words around them.
     return own > HOPELESS and own + _sum(value.features_around()) > BAR
@@ -126,7 +126,7 @@ def _sum(features: Iterable[int]) -> float:
     return sum(weights[index] for index in features) / SCALE
 
 
-class Candidate:
+class PossibleSecret:
     """A value that could be a secret, where it is in the text, and what is around it."""
 
     def __init__(self, text: _Text, line: int, place: int) -> None:
@@ -146,7 +146,7 @@ class Candidate:
         return features_around(self._text.words(line), self._place, self._text.around(line))
 
 
-def candidates(text: str, lines: Sequence[int] | None = None) -> Iterator[Candidate]:
+def possible_secrets(text: str, lines: Sequence[int] | None = None) -> Iterator[PossibleSecret]:
     """In these lines, or in all that are near a word about secrets."""
     if lines is None:
         lines = _lines_near_cues(_bytes(text))
@@ -158,7 +158,7 @@ def candidates(text: str, lines: Sequence[int] | None = None) -> Iterator[Candid
         if any(map(_may_be_secret, _TOKEN.findall(read.lines[line]))):
             for place, word in enumerate(read.words(line)):
                 if _may_be_secret(word.text):
-                    yield Candidate(read, line, place)
+                    yield PossibleSecret(read, line, place)
 
 
 @lru_cache(1 << 12)
