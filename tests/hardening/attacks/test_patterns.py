@@ -54,6 +54,7 @@ BOUNDS: dict[str, tuple[int, str]] = {
     "redaction/sentences.py": (600, "it reads the line of a topic, no further"),
     "redaction/typed.py": (300, "it reads what is around a match, no further"),
     "redaction/weak_values.py": (200, "a longer value is no password"),
+    "redaction/context.py": (1500, "a longer line is not looked at"),
     "qmd/failures.py": (1024, "lines of an error, their white space already gone"),
 }
 """What is only ever asked about short texts."""
