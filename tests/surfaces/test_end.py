@@ -63,7 +63,7 @@ def test_a_process_ends_in_order_while_daemon_threads_work(tmp_path: Path, work:
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, *places, work],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=200,
         check=False,
     )
