@@ -47,7 +47,7 @@ MAX_LINE_CHARS = 1500
 NEAR_CHARS = 100
 """So much of the lines around says what they are about."""
 MAX_ROUNDS = 4
-"""One finds nearly all; each costs as much as the first."""
+"""The first finds nearly all. A chain of values, each of which gives away the next, must not take forever."""
 REACH = 4
 """Lines whose features a value changes: two above or below, each behind a blank one."""
 MIN_CHARS, MAX_CHARS = 4, 200
